@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
 from surefoot import Scores
-from surefoot.stats import paired_bca, paired_bootstrap, unpaired_bootstrap
+from surefoot.reference import paired_bca, paired_bootstrap, unpaired_bootstrap
 
 PAIRS, RESAMPLES, SEED = 2_000, 10_000, 7
 

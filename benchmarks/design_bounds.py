@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import design_priors, exact_designs
-from surefoot.numerics.design_search import Ascent, dual_bound
-from surefoot.numerics.dynamic_programs import Programme
+from surefoot.numerics.designs import design_priors, exact_designs
+from surefoot.numerics.designs.design_search import Ascent, dual_bound
+from surefoot.numerics.designs.dynamic_programs import Programme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

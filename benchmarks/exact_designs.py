@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks import design_bounds
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics import design_priors, futility
-from surefoot.numerics.operating import Characteristics, characteristics
+from surefoot.numerics.designs import design_priors, futility
+from surefoot.numerics.designs.operating import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
 STEP_BEFORE = "88.59 / .9869"  # N = 500, measured before: its design takes minutes, and playing it more

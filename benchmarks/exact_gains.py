@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot import PairTally, Tally, stats
-from surefoot.numerics import chebyshev, hypergeometric, log_factorials
+from surefoot import PairTally, Tally, reference, stats
+from surefoot.numerics import log_factorials
+from surefoot.numerics.proofs import chebyshev
+from surefoot.numerics.rates import hypergeometric
 
 HERE = Path(sys.executable).parent
 FIRST, SECOND = Tally(350, 500), Tally(320, 500)
@@ -99,13 +101,13 @@ def rankings() -> list[Row]:
         tallies = [Tally(round(rollouts * (0.4 + 0.025 * i)), rollouts) for i in range(20)]
         pairs = list(itertools.combinations(tallies, 2))
         one_sided_gains._ordered.cache_clear()
-        spent = cpu(lambda pairs=pairs: stats.step_down_gains(pairs), repeats=1)
+        spent = cpu(lambda pairs=pairs: reference.step_down_gains(pairs), repeats=1)
         what = f"all 190 pairs of 20 policies with {rollouts} rollouts each, intervals and step-down"
         rows.append(Row(what, seconds(spent), "none", "", "", True))
     many = [
         PairTally(3000 + i % 70, 500 + i % 83, 500 - i % 61, 1000 - i % 70 - i % 83 + i % 61) for i in range(19_900)
     ]
-    spent = cpu(lambda: stats.step_down_gains(many), repeats=1)
+    spent = cpu(lambda: reference.step_down_gains(many), repeats=1)
     rows.append(Row("19,900 comparisons of 5,000 pairs", seconds(spent), "none", "", "under 5 s", spent < 5.0))
     undecided = stats.exact_paired_gain(PairTally(9000, 1530, 1480, 2032))
     spent = cpu(lambda: stats.outlook(undecided))

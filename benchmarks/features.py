@@ -507,7 +507,7 @@ TAMPER = "an outcome changed in the database is noticed"
 @probe(BAND, "surefoot")
 def _() -> tuple[bool, str]:
     from surefoot import Scores
-    from surefoot.stats import two_sided_band
+    from surefoot.reference import two_sided_band
 
     rng = np.random.default_rng(3)
     band = two_sided_band(Scores(rng.random(20).tolist()))

@@ -7,7 +7,8 @@ import sys
 import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
-from surefoot.numerics import beta, normal_quantiles, wilson_arrays
+from surefoot.numerics import normal_quantiles
+from surefoot.numerics.rates import beta, wilson_arrays
 
 MANY = 1_000_000
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section
 from surefoot import Scores
-from surefoot.stats import betting_mean, betting_sequence, score_mean, wsr_mean
+from surefoot.reference import betting_mean, wsr_mean
+from surefoot.stats import betting_sequence, score_mean
 
 SEED = 20260
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.common import Row, cpu, seconds, section, times
 from surefoot import Tally
-from surefoot.numerics import randomised_counts
+from surefoot.numerics.rates import randomised_counts
 from surefoot.stats import optimal_lower
 
 MANY, FEW, TRIALS = 10_000, 300, 50

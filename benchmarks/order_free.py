@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
-from surefoot import Scores, stats
+from surefoot import Scores, reference, stats
+from surefoot.stats.score_gains import surely_undecided
 
 SEED = 20260
 
@@ -34,12 +35,18 @@ def main() -> int:
     thousands, millions = (rounded(5_000), rounded(5_000, 4.8)), (many, beta(1_000_000, 4.9))
     policies = [rounded(500, 4.0 + place / 10) for place in range(10)]
     large = {str(task): (beta(1_000), beta(1_000)) for task in range(100)}
-    bets: Callable[..., Any] = stats.betting_gain
+    bets: Callable[..., Any] = reference.betting_gain
     work: list[tuple[str, Callable[[], Any], Callable[[], Any], float | None, int]] = [
-        ("mean of 200 scores", lambda: stats.score_mean(some), lambda: stats.betting_mean(some), 0.03, 5),
-        ("mean of 1,000,000 scores", lambda: stats.score_mean(many), lambda: stats.empirical_bernstein(many), 0.5, 3),
-        ("p-value, 200 v 200 scores", lambda: stats.score_test(*pair), lambda: bets(*pair), 0.06, 5),
-        ("p-value, rubric 40 v 40", lambda: stats.score_test(*graded), lambda: bets(*graded), 0.06, 5),
+        ("mean of 200 scores", lambda: stats.score_mean(some), lambda: reference.betting_mean(some), 0.03, 5),
+        (
+            "mean of 1,000,000 scores",
+            lambda: stats.score_mean(many),
+            lambda: reference.empirical_bernstein(many),
+            0.5,
+            3,
+        ),
+        ("p-value, 200 v 200 scores", lambda: reference.score_test(*pair), lambda: bets(*pair), 0.06, 5),
+        ("p-value, rubric 40 v 40", lambda: reference.score_test(*graded), lambda: bets(*graded), 0.06, 5),
         ("interval, rubric 40 v 40", lambda: stats.score_gain(*graded), lambda: bets(*graded), 0.25, 3),
         ("interval, rubric 200 v 50", lambda: stats.score_gain(*uneven), lambda: bets(*uneven), 0.25, 3),
         ("interval, 200 v 200 scores", lambda: stats.score_gain(*pair), lambda: bets(*pair), None, 3),
@@ -52,7 +59,7 @@ def main() -> int:
             6.0,
             1,
         ),
-        ("one null point, 200 v 200", lambda: stats.surely_undecided(*pair), lambda: bets(*pair), None, 5),
+        ("one null point, 200 v 200", lambda: surely_undecided(*pair), lambda: bets(*pair), None, 5),
         ("10 tasks of 10 v 10, interval", lambda: stats.stratified_score_gain(tasks), lambda: bets(*pair), 0.1, 3),
         ("100 tasks of 1,000 v 1,000", lambda: stats.stratified_score_gain(large), lambda: bets(*pair), 0.5, 1),
     ]

@@ -41,7 +41,7 @@ def bootstrap() -> object:
     import numpy as np
 
     from surefoot import Scores
-    from surefoot.stats import paired_bootstrap
+    from surefoot.reference import paired_bootstrap
 
     rng = np.random.default_rng(7)
     first, second = (Scores(rng.beta(shape, 2, PAIRS).tolist()) for shape in (4, 3))
@@ -154,8 +154,8 @@ def aggregated() -> list[Row]:
 def warm() -> None:
     """A little of everything, so that a worker has imported what it needs."""
     from surefoot import Scores, plan_sequential
+    from surefoot.reference import paired_bootstrap
     from surefoot.sequential import FiniteHorizonMixture
-    from surefoot.stats import paired_bootstrap
 
     plan_sequential(FiniteHorizonMixture(HORIZON), {0: 0.4, 0.5: 0.2, 1: 0.4}, {0: 0.6, 1: 0.4}, rng=7, runs=2)
     paired_bootstrap(Scores([0.1, 0.5, 0.9] * 10), Scores([0.2, 0.4, 0.6] * 10), rng=7)

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.common import cpu, dated, kept, seconds, write
 from surefoot import Tally, Verdict
-from surefoot.stats import stratified_gain
+from surefoot.reference import stratified_gain
 
 SEED, DRAWS, ERROR = 21, 600, 0.05
 Counts = list[tuple[int, int, int, int]]

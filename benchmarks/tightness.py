@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from benchmarks.common import Row, cpu, seconds, section, times
-from surefoot.stats import max_expected_shortage, max_expected_width
+from surefoot.reference import max_expected_width
+from surefoot.stats import max_expected_shortage
 
 TRUE = {50: 0.11721976, 1000: 0.02633133}  # reference values, tests/reference
 

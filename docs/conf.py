@@ -17,7 +17,7 @@ import surefoot
 from surefoot.cli.main import application
 
 HERE = Path(__file__).parent
-LAZY = ["surefoot", "surefoot.stats", "surefoot.sequential"]
+LAZY = ["surefoot", "surefoot.stats", "surefoot.sequential", "surefoot.reference"]
 WORDS = [
     "policy",
     "task",

@@ -10,8 +10,8 @@ import numpy as np
 
 from reproductions import bounds_figures, table_one
 from reproductions.pages import Check, Page, cannot, claim, figure, number
-from surefoot import Tally, plan_band, plan_bound, stats
-from surefoot.numerics import beta, randomised_counts
+from surefoot import Tally, plan_band, plan_bound, reference, stats
+from surefoot.numerics.rates import beta, randomised_counts
 
 SOURCE = (
     "J. A. Vincent, H. Nishimura, M. Itkina, P. Shah, M. Schwager and T. Kollar (2024), *How generalizable is my "
@@ -52,7 +52,7 @@ def shortages() -> Curves:
 
 def offsets() -> Curves:
     """The offset of the worst-case band at every n, Kolmogorov-Smirnov and Dvoretzky-Kiefer-Wolfowitz."""
-    tight = [[stats.ks_offset(n, confidence=1 - error) for n in SIZES] for error in ERRORS]
+    tight = [[reference.ks_offset(n, confidence=1 - error) for n in SIZES] for error in ERRORS]
     loose = [[min(1.0, math.sqrt(-math.log(error) / (2 * n))) for n in SIZES] for error in ERRORS]
     return Curves(np.array(tight), np.array(loose))
 
@@ -107,7 +107,7 @@ def curves(short: Curves, offset: Curves) -> list[Check]:
         for using in (stats.optimal_lower, stats.clopper_pearson_lower)
     ]
     bands = plan_band(0.15).rollouts, math.ceil(-math.log(0.05) / (2 * 0.15**2))
-    naive = series(40, stats.ks_offset(40))
+    naive = series(40, reference.ks_offset(40))
     return [
         claim(
             "Fig. 3: “always tighter than Clopper-Pearson, and appreciably so at small sample sizes”",
@@ -144,7 +144,7 @@ def curves(short: Curves, offset: Curves) -> list[Check]:
         claim(
             "Eq. 16, the chance that the band holds",
             "a sum of n terms",
-            f"{naive:.12f} at n = 40 and ε* = {stats.ks_offset(40):.5f}",
+            f"{naive:.12f} at n = 40 and ε* = {reference.ks_offset(40):.5f}",
             abs(naive - 0.95) < 1e-10,
         ),
         claim(
@@ -152,7 +152,7 @@ def curves(short: Curves, offset: Curves) -> list[Check]:
             "no limit named",
             f"its terms overflow a double from n = {overflow()}",
             False,
-            erratum="compute the tail by a stable recursion; `stats.ks_offset` does for any n",
+            erratum="compute the tail by a stable recursion; `reference.ks_offset` does for any n",
         ),
     ]
 
@@ -215,8 +215,8 @@ def two_policies() -> list[Check]:
     """Section VI-C and Fig. 8."""
     checks = []
     for setting, (first, second) in SETTINGS.items():
-        plain = stats.disjoint_bounds(first, second)
-        best = stats.disjoint_optimal_bounds(first, second, draw=1.0 - 1e-9)
+        plain = reference.disjoint_bounds(first, second)
+        best = reference.disjoint_optimal_bounds(first, second, draw=1.0 - 1e-9)
         checks.append(
             claim(
                 f"Fig. 8, {setting}: RT-2 {first.successes}/{first.trials} v VC-1 {second.successes}/{second.trials}",
@@ -329,11 +329,11 @@ def page(data: Path) -> Page:  # noqa: ARG001
 
 def _together() -> str:
     """The settings whose bounds stay apart at a third of the error."""
-    found = {name: stats.disjoint_bounds(*pair, confidence=1 - 0.05 / 3) for name, pair in SETTINGS.items()}
+    found = {name: reference.disjoint_bounds(*pair, confidence=1 - 0.05 / 3) for name, pair in SETTINGS.items()}
     return " and ".join(name for name, pair in found.items() if pair.first.value > pair.second.value)
 
 
 def _never() -> str:
     # Above the largest score of both samples the first policy's upper band is 1, the second's lower band 1 - offset.
-    offset = stats.ks_offset(1000, confidence=0.975)
+    offset = reference.ks_offset(1000, confidence=0.975)
     return f"with 1,000 scores each the bands still overlap by {offset:.4f} above the largest score"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reproductions.pages import FIGURES
-from surefoot import Tally, stats
+from surefoot import Tally, reference, stats
 from surefoot.reporting import style
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def validation(tasks: Mapping[str, tuple[float, np.ndarray]], rng: np.random.Gen
 def _bands(axes: object, rng: np.random.Generator) -> None:
     from scipy.special import betainc
 
-    offset, share = stats.ks_offset(40), 0.55
+    offset, share = reference.ks_offset(40), 0.55
     axis = np.linspace(0, 1, 401)
     truth = (1 - share) * betainc(2, 2, axis) + share * betainc(20, 1.5, axis)
     held = 0
@@ -150,8 +150,8 @@ def disjoint(settings: Mapping[str, tuple[Tally, Tally]]) -> None:
     with style.drawing():
         figure, axes = style.canvas(7.2, 3.6)
         for place, (first, second) in enumerate(settings.values()):
-            plain = stats.disjoint_bounds(first, second)
-            best = stats.disjoint_optimal_bounds(first, second, draw=1 - 1e-9)
+            plain = reference.disjoint_bounds(first, second)
+            best = reference.disjoint_optimal_bounds(first, second, draw=1 - 1e-9)
             up, down = place - 0.17, place + 0.17
             axes.barh(up, 1 - best.first.value, left=best.first.value, height=0.26, color=BLUE)
             axes.barh(

@@ -80,6 +80,6 @@ def page(data: Path) -> Page:  # noqa: ARG001
         "A task that is run once has succeeded with chance 0.8 over tasks and seeds together, whatever the share of "
         "each,",
         "so the count is binomial. To lower the seeds' part, run every task several times and average by task:",
-        "`stats.mean_over_tasks` ([structure](../clusters.md)).",
+        "`reference.mean_over_tasks` ([structure](../clusters.md)).",
     ]
     return Page("glossary-entry", "A glossary entry on eval intervals", SOURCE, body, checks, seed=SEED)

@@ -12,8 +12,8 @@ from benchmarks import sequential_laws as laws
 from reproductions import printed_tables, sequential_errata, sequential_figure
 from reproductions.pages import SEED, Check, Outcome, Page, cannot, claim, figure, sampled, table
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import design_priors
-from surefoot.numerics.operating import characteristics
+from surefoot.numerics.designs import design_priors
+from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture, NScore, Savi, Wsr, simulate
 
 SOURCE = (

@@ -9,8 +9,8 @@ import numpy as np
 
 from reproductions import bounds_figures
 from reproductions.pages import SEED, Check, cannot, claim, figure, number, sampled, table
-from surefoot import stats
-from surefoot.numerics import randomised_counts
+from surefoot import reference, stats
+from surefoot.numerics.rates import randomised_counts
 
 ROLLOUTS, BOUNDS, DRAWS = 40, 100, 200_000
 
@@ -54,7 +54,7 @@ def drawn(rng: np.random.Generator, rate: float, draws: int) -> np.ndarray:
 
 def bands(rng: np.random.Generator, draws: int, atom: float) -> float:
     """How often the worst-case band holds for scores that are 1 with chance `atom` and otherwise spread evenly."""
-    offset = stats.ks_offset(ROLLOUTS)
+    offset = reference.ks_offset(ROLLOUTS)
     # F(x) = (1 - atom) x below 1: the band fails if F at a score exceeds the share strictly below it by the offset.
     uniform = np.sort(rng.random((draws, ROLLOUTS)), axis=1)
     share = np.arange(ROLLOUTS) / ROLLOUTS

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reproductions import web_figure
 from reproductions.pages import Check, Page, claim, figure, number, table
-from surefoot import Tally, plan_comparison, stats
+from surefoot import Tally, plan_comparison, reference, stats
 
 SOURCE = (
     "*Confidence intervals for eval metrics*, a page of a web site on LLM evaluation. Never Wald, Wilson by default, "
@@ -159,7 +159,7 @@ def two_systems() -> list[Check]:
             erratum='the code calls `method="wald"`, not Newcombe, and Wald\'s (0.007, 0.193) is not what is printed '
             "either",
         ),
-        number("the same, p-value of the score test", 0.04, stats.pooled_score(a, b).p_value, to=0.01),
+        number("the same, p-value of the score test", 0.04, reference.pooled_score(a, b).p_value, to=0.01),
         claim(
             "70% v 60% of 10: the intervals “overlap completely”, not detectable",
             "not detectable",

@@ -108,6 +108,14 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
     return skipped
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What robots keep of studies goes into a folder of the tests, not into the home of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data(request: pytest.FixtureRequest) -> Path:
     folder: Path = request.config.getoption("--shared-data")

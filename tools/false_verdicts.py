@@ -57,10 +57,11 @@ class Question(NamedTuple):
     target: str
     place: int
     renamings: int = 0
+    seed: int = 0
 
     def generator(self) -> np.random.Generator:
         """The numbers of this table, whichever process draws them."""
-        return np.random.default_rng([zlib.crc32(f"{self.shape}|{self.target}".encode()), self.place])
+        return np.random.default_rng([zlib.crc32(f"{self.shape}|{self.target}".encode()), self.place, self.seed])
 
     def table(self) -> tuple[pl.DataFrame, dict[str, str]]:
         """The table under the null of the target, and what is declared about its columns."""
@@ -146,10 +147,12 @@ def lower_limit(count: int, tables: int, confidence: float = 0.95) -> float:
     return float(stats.beta.ppf(1 - confidence, count, tables - count + 1)) if count else 0.0
 
 
-def questions(names: Iterable[str], targets: Iterable[str], tables: int, renamings: int) -> list[list[Question]]:
+def questions(
+    names: Iterable[str], targets: Iterable[str], tables: int, renamings: int, seed: int = 0
+) -> list[list[Question]]:
     """For each shape and each target that it can be asked about, its tables."""
     return [
-        [Question(name, target, place, renamings) for place in range(tables)]
+        [Question(name, target, place, renamings, seed) for place in range(tables)]
         for name in names
         for target in targets
         if target == "headline" or target in SHAPES[name].targets
@@ -190,6 +193,7 @@ def main(words: list[str] | None = None) -> int:
     asked.add_argument("--shapes", nargs="+", default=list(SHAPES), help='names of shapes; "listed": of section 20')
     asked.add_argument("--targets", nargs="+", choices=TARGETS, default=["like", "these"])
     asked.add_argument("--renaming", type=int, nargs="?", const=5, default=0, metavar="TIMES")
+    asked.add_argument("--seed", type=int, default=0, help="other tables for another number")
     asked.add_argument("--processes", type=int, default=2)
     given = asked.parse_args(words)
     names = list(LISTED) if given.shapes == ["listed"] else given.shapes
@@ -199,7 +203,7 @@ def main(words: list[str] | None = None) -> int:
     one, line_of = (kept, renaming_row) if given.renaming else (decided, row)
     failed = False
     with multiprocessing.get_context("spawn").Pool(given.processes) as pool:
-        for group in questions(names, given.targets, given.tables, given.renaming):
+        for group in questions(names, given.targets, given.tables, given.renaming, given.seed):
             line, bad = line_of(group, pool.map(one, group, chunksize=max(1, min(50, len(group) // 8))))
             failed = failed or bad
             print(line, flush=True)

@@ -17,7 +17,7 @@ WIDTH, BOX, HIGH, GAP = 760, 120, 34, 38
 ACROSS = {
     "cli": 0.5, "console": 0.5, "reporting": 0.38, "runners": 0.78, "analysis": 0.36, "study": 0.68,
     "integrations": 0.12, "planning": 0.52, "sequential": 0.12, "auditing": 0.36, "files": 0.86,
-    "stats": 0.26, "table": 0.7, "numerics": 0.26, "core": 0.5,
+    "stats": 0.26, "table": 0.7, "reference": 0.12, "numerics": 0.26, "core": 0.5,
 }  # fmt: skip
 """How far to the right rooms stand: the mathematics, what uses it, the data."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot import Scores, stats
+from surefoot import Scores, reference, stats
 
 TARGET = Path(__file__).with_name("bands.inc")
 FIGURE = TARGET.with_suffix(".svg")
@@ -41,15 +41,15 @@ LAWS: dict[str, tuple[Callable[[np.random.Generator, int], np.ndarray], float]] 
 }
 MEANS = {
     "order-free (default)": stats.score_mean,
-    "betting": stats.betting_mean,
-    "hedged WSR": stats.wsr_mean,
+    "betting": reference.betting_mean,
+    "hedged WSR": reference.wsr_mean,
     "anytime": lambda scores, confidence: stats.betting_sequence(scores, confidence=confidence).latest,
-    "emp. Bernstein": stats.empirical_bernstein,
-    "Hoeffding": stats.hoeffding,
-    "BCa bootstrap": lambda scores, confidence: stats.bootstrap_mean(
+    "emp. Bernstein": reference.empirical_bernstein,
+    "Hoeffding": reference.hoeffding,
+    "BCa bootstrap": lambda scores, confidence: reference.bootstrap_mean(
         scores, rng=1, confidence=confidence, resamples=999
     ),
-    "Student t": stats.student_t,
+    "Student t": reference.student_t,
 }
 SLOW = {"order-free (default)", "BCa bootstrap", "anytime"}
 READ = {
@@ -68,7 +68,7 @@ def figure() -> None:
     rng = np.random.default_rng(SEED)
     values = np.where(rng.random(40) < 0.9, rng.beta(8.0, 1.2, 40), 0.5 * rng.random(40))
     scores = Scores(values.round(3))
-    save(band_figure(stats.band(scores), stats.band(scores, using=stats.tail_tight)), FIGURE)
+    save(band_figure(stats.band(scores), stats.band(scores, using=reference.tail_tight)), FIGURE)
 
 
 def main() -> None:
@@ -110,7 +110,7 @@ def main() -> None:
 
 def band_rows(law: str, n: int, samples: list[Scores]) -> list[list[str]]:
     rows = []
-    for using in (stats.ks, stats.tail_tight):
+    for using in (reference.ks, reference.tail_tight):
         found = [stats.band(sample, confidence=CONFIDENCE, using=using) for sample in samples]
         means = [np.mean([read(band) for band in found]) for read in READ.values()]
         rows.append([law, str(n), found[0].method, *(f"{value:.3f}" for value in means)])

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.attempts import AttemptsCompared
 from surefoot.cli.main import run
 
 
@@ -56,7 +57,7 @@ def test_two_models_are_compared(results, capsys):
     assert "the first is better" in out
     found = sf.compare_pass_rates(sf.read(path), "old", "new", attempts=5)
     assert found.gain.verdict is sf.Verdict.WORSE
-    assert sf.AttemptsCompared.from_dict(found.to_dict()) == found
+    assert AttemptsCompared.from_dict(found.to_dict()) == found
 
 
 def test_clusters_of_problems_are_counted(results):

@@ -17,7 +17,7 @@ def test_a_change_against_the_previous_run_is_a_comparison():
         ("new (now)", "new (previous run)"),
         ("old (now)", "old (previous run)"),
     ]
-    alone = sf.stats.central_gain(sf.Tally(17, 20), sf.Tally(9, 20), confidence=0.975)
+    alone = sf.reference.central_gain(sf.Tally(17, 20), sf.Tally(9, 20), confidence=0.975)
     assert found[0].interval.low == alone.interval.low
     assert found[1].gain.estimate == 0.0
 

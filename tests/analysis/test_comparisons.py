@@ -24,7 +24,7 @@ def test_tasks_are_a_family():
     rollouts = sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
     found = sf.compare_by(rollouts, "new", "old")
     assert [one.task for one in found] == ["x", "y", "z"]
-    alone = sf.stats.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=1 - 0.05 / 3)
+    alone = sf.reference.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=1 - 0.05 / 3)
     assert all(one.interval.low == alone.interval.low for one in found)
     assert all(one.interval.confidence == 0.95 for one in found)
 
@@ -152,7 +152,7 @@ def test_tasks_that_one_policy_does_not_tell_are_not_held_against_it():
 
 def test_a_gate_has_each_bound_at_its_own_confidence():
     found = sf.compare(streams(17, 8), "new", "old", gate=True)
-    wide = sf.stats.central_gain(sf.Tally(17, 20), sf.Tally(8, 20), confidence=0.9)
+    wide = sf.reference.central_gain(sf.Tally(17, 20), sf.Tally(8, 20), confidence=0.9)
     assert [bound.value for bound in found.bounds] == [wide.interval.low, wide.interval.high]
     assert all(bound.confidence == 0.95 for bound in found.bounds)
     assert sf.compare(streams(17, 8), "new", "old").bounds is None
@@ -162,7 +162,7 @@ def test_with_a_margin_the_intervals_of_a_family_decide():
     rows = [(p, t, i < k) for t in "xy" for p, k in (("new", 16), ("old", 5)) for i in range(20)]
     rollouts = _of_rows(rows, "policy", "task", "success")
     found = sf.compare_by(rollouts, "new", "old", margin=0.1)
-    alone = sf.stats.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=0.975, margin=0.1)
+    alone = sf.reference.central_gain(sf.Tally(16, 20), sf.Tally(5, 20), confidence=0.975, margin=0.1)
     assert [(one.verdict, one.interval.low) for one in found] == [(alone.verdict, alone.interval.low)] * 2
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.judge_corrections import Correction
 from surefoot.files.label_files import labels_used
 from surefoot.stats import Calibration
 from tests.support.judge_corrections import judged
@@ -18,7 +19,7 @@ def test_the_rate_is_that_of_the_statistic_on_the_policys_own_labels():
     assert found.interval == plain.interval
     assert found.judged == sf.stats.wilson(sf.Tally(164, 280), confidence=0.9)
     assert (found.labels, found.agreed) == (80, 71)
-    assert sf.Correction.from_dict(found.to_dict()) == found
+    assert Correction.from_dict(found.to_dict()) == found
     assert str(found).startswith("new: corrected by 80 human labels ")
 
 

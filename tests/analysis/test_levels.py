@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot import Verdict, stats
 from surefoot.core.notes import Note
-from surefoot.numerics import inversion
+from surefoot.numerics.rates import inversion
 from surefoot.stats.exact_gains import exact_p
 from surefoot.stats.strata import least_p
 from tests.oracles.strata import rule_x

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.list_comparisons import ListComparison
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import FiniteHorizonMixture, ListMean, run, run_list
@@ -53,7 +54,7 @@ def test_only_the_new_system_runs_where_the_other_ran_all(helped):
     assert Note("predictions", {"explained": state.explained, "saved": round(state.saved)}) in found.notes
     assert str(found).startswith("On these 120 items new is better (")
     assert "At this number of items: For items like these 80, new against old: " in str(found)
-    assert sf.ListComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
+    assert ListComparison.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
 def test_a_margin_and_the_confidence_matter():

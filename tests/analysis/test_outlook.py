@@ -30,7 +30,7 @@ def test_an_undecided_score_says_what_could_have_been_seen():
     seen = re.search(r"could have shown a true gain of about \+(0\.\d+) or -0\.\d+ with 80% power", str(found.outlook))
     assert seen is not None
     again = [sf.Scores(rng.uniform(-0.2, 0.2, 30) + float(seen[1]), -1.0, 1.0) for _ in range(200)]
-    assert 150 <= sum(sf.stats.betting_mean(gaps).low > 0.0 for gaps in again) <= 200
+    assert 150 <= sum(sf.reference.betting_mean(gaps).low > 0.0 for gaps in again) <= 200
     assert re.search(r"About \d+,\d+ seeds would be needed to tell, if the", str(found.outlook))
 
 

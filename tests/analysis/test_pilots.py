@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.pilots import PilotPlan
 from surefoot.cli.main import run
 from surefoot.core import formatting
 
@@ -180,7 +181,7 @@ def test_other_options_beside_a_pilot_are_refused(tmp_path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("score", [True, False])
 def test_five_environments_are_enough_and_four_are_not(score: bool) -> None:
-    def planned(count: int) -> sf.PilotPlan:
+    def planned(count: int) -> PilotPlan:
         outcomes = ([1.0, 0.0, 1.0, 1.0, 0.0][:count], [0.0, 0.0, 1.0, 0.0, 1.0][:count])
         items = [f"i{n}" for n in range(count)]
         return sf.plan_from_pilot(pilot(*outcomes, items=items, score=score), "new", "old", gain=0.3)

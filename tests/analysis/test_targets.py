@@ -255,6 +255,36 @@ def test_targets_that_the_data_cannot_have_are_refused() -> None:
         sf.compare(sf.read(crossed(scene=30, trial=range(2))), "a", "b", weights="settings")
 
 
+def test_a_cell_met_once_is_refused_with_the_column_that_makes_it_so() -> None:
+    takes = sf.read(crossed(scene=30, take=("one", "two", "three")))
+    with pytest.raises(sf.DataError, match="each policy met each once in each take, and") as refused:
+        sf.compare(takes, "a", "b", target="these")
+    assert "If 'take' tells tries apart, say --repeat take." in refused.value.cure
+    assert sf.compare(takes.declare(repeat="take"), "a", "b", target="these").about.target == "these"
+
+
+@pytest.mark.parametrize("measure", ["success", "score"])
+def test_units_of_its_own_for_each_policy_are_pooled_for_these_very_ones(measure: str) -> None:
+    frame, _ = shape("own items 30x5", np.random.default_rng(2))
+    table = sf.read(frame.rename({"success": measure}))
+    like = sf.compare(table, "a", "b")
+    these = sf.compare(table, "a", "b", target="these")
+    of = [part["success"] for part in frame.partition_by("policy", maintain_order=True)]
+    exact = sf.stats.exact_gain(*(sf.Tally(int(one.sum()), 150) for one in of))
+    pooled = exact if measure == "success" else sf.stats.score_gain(*(sf.Scores(sorted(map(float, one))) for one in of))
+    assert these.gain == pooled
+    assert (str(like.about), str(these.about)) == ("items like these 30", "these 30 items")
+    assert (like.other.about, like.other.gain) == (these.about, these.gain)  # type: ignore[union-attr]
+
+
+def test_declared_runs_are_named_beside_the_units() -> None:
+    frame, declared = shape("runs 5x30 declared", np.random.default_rng(1))
+    found = sf.compare(sf.read(frame), "a", "b", **declared)
+    assert str(found.about) == "items like these 30 and these 5 runs of each"
+    assert str(found.other.about) == "these 30 items and these 5 runs of each"  # type: ignore[union-attr]
+    assert str(sf.compare(sf.read(frame), "a", "b").about) == "items like these 30"
+
+
 def test_a_pair_that_shares_one_unit_is_answered() -> None:
     cells = {("a", "x"): (1, 1), ("a", "y"): (1, 1), ("b", "x"): (0, 1), ("b", "z"): (1, 1)}
     cells |= {("c", unit): (1, 1) for unit in "xyz"}

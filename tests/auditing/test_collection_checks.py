@@ -84,7 +84,7 @@ def test_rollouts_alike_by_chance_are_no_copies(column: str, values: tuple[objec
     assert "duplicated rows" not in found(rows)
 
 
-@pytest.mark.parametrize("column", ["order", "started_at", "condition", "seed"])
+@pytest.mark.parametrize("column", ["order", "started_at", "condition", "seed", "zz"])
 def test_rollouts_logged_twice_are_copies(column: str) -> None:
     rows = [{"policy": "new", column: 7 * place, "success": place % 3 > 0} for place in range(30)]
     rows = [{**row, "started_at": f"2026-01-01 10:00:{place}"} for place, row in enumerate(rows)]
@@ -119,3 +119,16 @@ def test_what_was_drawn_at_random_is_not_called_unequal() -> None:
 def test_a_clock_with_few_levels_is_not_looked_at_against_itself() -> None:
     rows = [{"policy": p, "started_at": f"2026-01-0{n % 3 + 1}", "success": n % 2} for p in "ab" for n in range(30)]
     assert "tasks run in blocks" not in found(rows)
+
+
+@pytest.mark.parametrize("column", ["seed", "zz"])
+def test_copies_are_found_where_a_column_of_any_name_numbers_the_rows(column: str) -> None:
+    rows = [{"policy": p, column: n, "success": (n + len(p)) % 3 > 0} for p in ("new", "older") for n in range(20)]
+    assert "duplicated rows" not in found(rows)
+    assert found(rows + rows[3:6])["duplicated rows"] == "Rows that repeat another row in every column: 3."
+
+
+def test_tasks_met_by_many_are_no_copies_of_each_other() -> None:
+    for tasks in (4, 20):
+        rows = [{"policy": p, "zz": f"t{n % tasks}", "success": 1} for p in ("new", "old") for n in range(80)]
+        assert "duplicated rows" not in found(rows)

@@ -22,7 +22,7 @@ def checkpoints(tmp_path):
 def test_it_says_who_may_be_the_best_and_how_good_the_pick_is(checkpoints, capsys):
     code, out, _ = said(capsys, "best", str(checkpoints))
     assert code == 0
-    assert "20k has the highest rate, 86.0%" in out
+    assert "20k has the highest rate, 43 of 50 (86.0%)" in out
     assert "allowing for the choice among 3" in out
     assert "2 of 3 may be the best (95%): 20k, 30k." in out
 

@@ -8,6 +8,7 @@ import tomllib
 import pytest
 
 import surefoot as sf
+from surefoot.cli.main import run
 from tests.support.command_line import said
 
 
@@ -130,3 +131,18 @@ def test_every_format_carries_the_target_and_the_other_answer(capsys, results, f
         assert (body["about"], body["target"]) == (about, target)
         assert body["other"]["about"] == other
         assert body["other"]["gain"]["interval"]["estimate"] == pytest.approx(1 / 6)
+
+
+def test_a_role_may_be_a_field_inside_objects(tmp_path, capsys):
+    rows = [
+        f'{{"policy": "{policy}", "meta": {{"scene": "s{scene}", "at": [{take}]}}, "success": {scene % 2}}}'
+        for policy in "ab"
+        for scene in range(6)
+        for take in range(3)
+    ]
+    path = tmp_path / "nested.jsonl"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    assert run(["columns", str(path), "--unit", "meta.scene", "--repeat", "meta.at[0]"]) == 0
+    assert "Read as: unit meta.scene (6), repeat meta.at[0] (3)." in capsys.readouterr().out
+    assert run(["columns", str(path), "--unit", "meta.scent"]) == 65
+    assert "there must be a column 'meta.scent'; these are there:" in capsys.readouterr().err

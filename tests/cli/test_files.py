@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.cli import files
+from surefoot.cli import files, terminal
 from surefoot.cli.files import wanted_rows
 from surefoot.cli.main import run
 from tests.support.command_line import said
@@ -166,6 +166,6 @@ def test_progress_is_a_line_for_each_tenth_in_a_pipe_and_one_that_changes_in_a_t
     show = files.progress("comparing")
     for done in (10, 20):
         show(done, 20)
-    with files.busy("drawing"):
+    with terminal.busy("drawing"):
         pass
-    assert capsys.readouterr().err == "\rcomparing: 10 of 20\rcomparing: 20 of 20\ndrawing ...\r           \r"
+    assert capsys.readouterr().err == "\rcomparing: 10 of 20\rcomparing: 20 of 20\n\rdrawing ...\r           \r"

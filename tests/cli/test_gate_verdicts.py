@@ -87,3 +87,36 @@ def test_a_gate_on_one_policy_is_not_comparable(capsys, logged_twice):
     code, out, err = compare_said(capsys, "compare", logged_twice[0], "--gate", "--json")
     assert (code, json.loads(out)["gate"]["code"]) == (3, 3)
     assert "not comparable: Two policies must be there" in err
+
+
+def _benchmarks(path, fallen=""):
+    rows = [
+        f"{policy},b{at},{hits},420"
+        for policy in ("new", "old")
+        for at in range(8)
+        for hits in [210 if policy == "new" and f"b{at}" == fallen else 336]
+    ]
+    path.write_text("policy,benchmark,successes,rollouts\n" + "\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_levels_that_must_all_pass_are_not_charged_for_each_other(capsys, tmp_path):
+    """Each passes by itself at 95%, so all do: an intersection needs no correction."""
+    asked = ["--first", "new", "--second", "old", "--by", "benchmark", "--gate", "--margin", "0.06"]
+    path = _benchmarks(tmp_path / "same.csv")
+    assert compare_said(capsys, "compare", path, *asked)[0] == 0
+    alone = ["--first", "new", "--second", "old", "--where", "benchmark=b1", "--gate", "--margin", "0.06"]
+    assert compare_said(capsys, "compare", path, *alone)[0] == 0
+
+
+def test_the_level_that_fell_is_named(capsys, tmp_path):
+    asked = ["--first", "new", "--second", "old", "--by", "benchmark", "--gate", "--margin", "0.06"]
+    code, out, _ = compare_said(capsys, "compare", _benchmarks(tmp_path / "fell.csv", "b3"), *asked)
+    assert code == 1
+    assert out.splitlines()[-1] == "Gate: failed, worse (exit code 1): b3."
+
+
+def test_one_false_alarm_among_all_levels_is_paid_for_by_all():
+    from surefoot.analysis.comparisons import family_level
+
+    assert family_level(4, 0.95, gate=True)["bounds_at"] == (0.95, 1.0 - (1.0 - 0.95) / 4)

@@ -188,6 +188,9 @@ CALLS = {
     "best": "three.csv",
     "band": "0.1 0.5 0.7",
     "audit": "rows.csv",
+    "gate": "rows.csv needs.toml",
+    "slices": "rows.csv --first a --second b",
+    "plan gate": "needs.toml --expect success=0.8",
     "columns": "rows.csv",
     "report": "rows.csv --output page.html",
     "replay": "rows.csv",
@@ -238,6 +241,7 @@ def files(tmp_path_factory):
     rows = [f"{name},{i},{(3 * i + k) % 7 / 7:.2f}" for i in range(9) for k, name in enumerate("ab")]
     (folder / "rows.csv").write_text("policy,condition,score\n" + "\n".join(rows))
     (folder / "three.csv").write_text("policy,success\n" + "a,1\nb,0\nc,1\na,0\nb,1\nc,0\n" * 3)
+    (folder / "needs.toml").write_text('[[gate.need]]\nmeasure = "success"\nrate_at_least = 0.5\n')
     (folder / "preferences.csv").write_text("first,second,preferred\na,b,first\na,b,second\na,b,tie\n")
     sf.Study.create(sf.Plan(policies=("a", "b")), folder / "study.db").next_turn()
     return folder

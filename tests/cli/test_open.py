@@ -1,7 +1,9 @@
 """Tests of `surefoot.cli.open`."""
 
+import re
 import sys
 import webbrowser
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +19,12 @@ def served(monkeypatch):
     monkeypatch.setattr(
         uvicorn.Server, "run", lambda self, sockets: seen["sockets"].extend(s.getsockname() for s in sockets)
     )
-    monkeypatch.setattr(webbrowser, "open", seen["opened"].append)
+
+    def opened(address):
+        file = Path(address.removeprefix("file://"))
+        seen["opened"].append((address, file.stat().st_mode, file.read_text()))
+
+    monkeypatch.setattr(webbrowser, "open", opened)
     return seen
 
 
@@ -26,8 +33,13 @@ def test_the_page_is_for_this_machine_only_and_is_opened(capsys, served):
     ((host, port),) = served["sockets"]
     assert code == 0
     assert host == "127.0.0.1"
-    assert out == f"http://127.0.0.1:{port}/\nStop with Ctrl+C.\n"
-    assert served["opened"] == [f"http://127.0.0.1:{port}/"]
+    address, rest = out.split("\n", 1)
+    assert re.fullmatch(rf"http://127\.0\.0\.1:{port}/\?token=[\w-]{{24}}", address)
+    assert rest == "Only who has this address can read the page. Stop with Ctrl+C.\n"
+    ((opened, mode, text),) = served["opened"]
+    assert opened.startswith("file:///"), "the words of a process are everybody's to read"
+    assert "token" not in opened
+    assert (mode & 0o077, address in text) == (0, True)
 
 
 def test_no_browser_is_opened_when_told_so_and_a_file_is_answered_at_once(capsys, served, tmp_path):

@@ -4,11 +4,15 @@ Agresti and Min 2001, two-sided: p(delta) = sup over the nuisance of P(|Z_delta|
 statistic. Berger and Boos 1994: with gamma > 0 the nuisance stays within Clopper-Pearson limits (of each rate at
 1 - gamma/2, or of the discordant share at 1 - gamma), and gamma is added; gamma alone where there is none. Interval:
 hull of {delta : p(delta) > alpha}. Printed p: sup of p(delta) over the far side of 0, with 0.
-Unpaired nuisance: the second rate. Paired nuisance (Tango's Z): the discordance rate. Meant for small tables.
+One-sided (Buehler 1957, within the same limits): p(delta) = gamma + sup P(L >= L seen), L a table's lower score limit
+at an error that orders the tables. Unpaired nuisance: the second rate. Paired nuisance (Tango's Z): the discordance
+rate. Meant for small tables.
 """
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from scipy.stats import beta
@@ -47,14 +51,50 @@ def clopper_pearson(k: int, n: int, tail: float) -> tuple[float, float]:
     return float(low), float(beta.isf(tail, k + 1, n - k)) if k < n else 1.0
 
 
+def _extreme(z: dict[tuple[int, int], float], seen: tuple[int, int]) -> list[tuple[int, int]]:
+    return [table for table, value in z.items() if value >= z[seen] - abs(z[seen]) * TIE]
+
+
+@lru_cache(maxsize=64)
+def limits(design: tuple[int, ...], ordering: float) -> dict[tuple[int, int], float]:
+    """The lower score limit of every table (with the factor N/(N-1) of two tallies), -1 where nothing is excluded."""
+    wanted = NormalDist().inv_cdf(1 - ordering)
+    if len(design) == 1:
+        (n,) = design
+        all_tables = [(b, c) for b in range(n + 1) for c in range(n + 1 - b)]
+        return {t: _limit(lambda d, t=t: tango_z(*t, n, d), (t[0] - t[1]) / n, wanted) for t in all_tables}
+    n, m = design
+    wanted /= math.sqrt(1 - 1 / (n + m))
+    all_tables = [(a, b) for a in range(n + 1) for b in range(m + 1)]
+    return {t: _limit(lambda d, t=t: score_z(t[0], n, t[1], m, d), t[0] / n - t[1] / m, wanted) for t in all_tables}
+
+
+def _limit(z_of: Callable[[float], float], estimate: float, wanted: float) -> float:
+    if estimate <= -1 or z_of(-1 + 1e-13) <= wanted:
+        return -1.0
+    return bisect(lambda delta: z_of(delta) > wanted, -1 + 1e-13, estimate, steps=50)
+
+
+def _above(found: dict[tuple[int, int], float], seen: tuple[int, int]) -> list[tuple[int, int]]:
+    return [table for table, value in found.items() if value >= found[seen] - TIE]
+
+
 def unpaired_p(
-    x1: int, n1: int, x2: int, n2: int, delta: float, cells: int = 1000, gamma: float = 0.0, sides: int = 2
+    x1: int,
+    n1: int,
+    x2: int,
+    n2: int,
+    delta: float,
+    cells: int = 1000,
+    gamma: float = 0.0,
+    ordering: float | None = None,
 ) -> float:
-    """p(delta) for two independent tallies; with one side P(Z_delta >= z_delta,seen)."""
-    fold = abs if sides == 2 else float
-    z = {(a, b): fold(score_z(a, n1, b, n2, delta)) for a in range(n1 + 1) for b in range(n2 + 1)}
-    seen = z[x1, x2]
-    tables = [table for table, value in z.items() if value >= seen - abs(seen) * TIE]
+    """p(delta) for two independent tallies; with an ordering the one-sided one."""
+    if ordering is None:
+        z = {(a, b): abs(score_z(a, n1, b, n2, delta)) for a in range(n1 + 1) for b in range(n2 + 1)}
+        tables = _extreme(z, (x1, x2))
+    else:
+        tables = _above(limits((n1, n2), ordering), (x1, x2))
     (low1, high1), (low2, high2) = ((0.0, 1.0), (0.0, 1.0))
     if gamma:
         (low1, high1), (low2, high2) = clopper_pearson(x1, n1, gamma / 4), clopper_pearson(x2, n2, gamma / 4)
@@ -83,13 +123,14 @@ def paired_p(
     delta: float,
     cells: int = 1000,
     gamma: float = 0.0,
-    sides: int = 2,
+    ordering: float | None = None,
 ) -> float:
-    """p(delta) for one paired tally: first-only and second-only wins among the pairs."""
-    n, fold = pairs, abs if sides == 2 else float
-    z = {(b, c): fold(tango_z(b, c, n, delta)) for b in range(n + 1) for c in range(n + 1 - b)}
-    seen = z[first_only, second_only]
-    tables = [table for table, value in z.items() if value >= seen - abs(seen) * TIE]
+    """p(delta) for one paired tally, first-only and second-only wins among the pairs; with an ordering, one-sided."""
+    n, seen = pairs, (first_only, second_only)
+    if ordering is None:
+        tables = _extreme({(b, c): abs(tango_z(b, c, n, delta)) for b in range(n + 1) for c in range(n + 1 - b)}, seen)
+    else:
+        tables = _above(limits((n,), ordering), seen)
     low, high = clopper_pearson(first_only + second_only, n, gamma / 2) if gamma else (0.0, 1.0)
     low = max(low, abs(delta))
     if low > high:
@@ -147,7 +188,7 @@ def unpaired_bound(x1: int, n1: int, x2: int, n2: int, error: float, step: float
     """The one-sided lower bound of two independent tallies with this error."""
 
     def p_of(delta: float) -> float:
-        return unpaired_p(x1, n1, x2, n2, delta, cells, error / 1000, 1) if delta < x1 / n1 - x2 / n2 else 1.0
+        return unpaired_p(x1, n1, x2, n2, delta, cells, error / 1000, error) if delta < x1 / n1 - x2 / n2 else 1.0
 
     return hull(p_of, x1 / n1 - x2 / n2, 1 - error, step)[0]
 

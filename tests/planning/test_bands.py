@@ -4,7 +4,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.planning.bands import BandPlan
-from surefoot.stats import dkw, ks, ks_offset, tail_tight
+from surefoot.reference import dkw, ks, ks_offset, tail_tight
 from tests.reference import cases
 
 

@@ -7,6 +7,7 @@ from scipy.stats import binom
 
 import surefoot as sf
 from surefoot.planning import comparisons
+from surefoot.stats.exact_power import approximate_rollouts
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_one_side_of_pairs_and_of_a_margin() -> None:
 def test_large_plans_of_one_side_are_exact_and_close_to_the_formula() -> None:
     plan = sf.plan_comparison(0.70, 0.65, claim="first better")
     assert plan.method == "one-sided exact unconditional"
-    assert plan.rollouts == pytest.approx(sf.stats.approximate_rollouts(0.70, 0.65, confidence=0.9).rollouts, rel=0.01)
+    assert plan.rollouts == pytest.approx(approximate_rollouts(0.70, 0.65, confidence=0.9).rollouts, rel=0.01)
     pairs = sf.plan_paired_comparison(0.12, 0.07, claim="first better")
     assert pairs.method == "one-sided exact unconditional paired"
 
@@ -133,7 +134,7 @@ def test_large_plans_of_one_side_are_exact_and_close_to_the_formula() -> None:
         (lambda: sf.plan_comparison(0.7, 0.6, claim="same"), "`claim` must be one of either, first better, first not"),
         (lambda: sf.stats.power(0.7, 0.6, 9, claim="x"), "`claim` must be one of either"),
         (
-            lambda: sf.stats.power(0.7, 0.6, 9, claim="first better", using=sf.stats.pooled_score),
+            lambda: sf.stats.power(0.7, 0.6, 9, claim="first better", using=sf.reference.pooled_score),
             "`claim` must be 'either' with pooled_score",
         ),
         (

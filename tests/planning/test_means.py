@@ -6,7 +6,7 @@ import pytest
 import surefoot as sf
 from surefoot.planning import means
 from surefoot.planning.means import MeanPlan
-from surefoot.stats import betting_mean
+from surefoot.reference import betting_mean
 
 
 @pytest.mark.parametrize(("a", "b", "half"), [(1, 1, 0.1), (5, 1, 0.04), (10, 10, 0.05)])

@@ -8,7 +8,7 @@ VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 
 def test_figure_says_the_worst_case_and_its_terms():
     worst = sf.stats.band(sf.Scores(VALUES * 4))
-    figure = band_figure(worst, sf.stats.band(sf.Scores(VALUES * 4), using=sf.stats.tail_tight), what="progress")
+    figure = band_figure(worst, sf.stats.band(sf.Scores(VALUES * 4), using=sf.reference.tail_tight), what="progress")
     axes = figure.axes[0]
     said = [text.get_text() for text in axes.texts]
     assert axes.get_title(loc="left") == "All at once: mean at least 0.540, and half of the rollouts reach 0.700"

@@ -99,18 +99,19 @@ def test_a_number_leads_to_its_rollouts_and_a_clip_opens_in_place(chromium, tmp_
     study = filmed(tmp_path)
     path = sf.report(study).save(tmp_path / "report.html")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    expect = pytest.importorskip("playwright.sync_api").expect
     context = chromium.new_context(viewport={"width": WIDTHS[width], "height": 844})
     page = context.new_page()
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(path.as_uri())
     shown = page.locator("#rollouts tbody tr:visible")
-    assert shown.count() == 16
+    expect(shown).to_have_count(16)
     number = page.locator("a[href='#rollouts?policy=new&outcome=success']").nth(
         1
     )  # k of k/n; the rate before it leads to the same
     number.click()
-    assert shown.count() == int(number.inner_text())
+    expect(shown).to_have_count(int(number.inner_text()))
     assert page.evaluate("document.getElementById('rollouts').getBoundingClientRect().top") < 844
     assert page.locator("#rollouts output").inner_text() == f"{number.inner_text()} of 16 rollouts"
     assert page.input_value("select[name=policy]") == "new"
@@ -122,18 +123,18 @@ def test_a_number_leads_to_its_rollouts_and_a_clip_opens_in_place(chromium, tmp_
     assert page.locator("#rollouts tr.chosen").count() == 1
     page.select_option("select[name=policy]", "")
     page.select_option("select[name=outcome]", "void")
-    assert shown.count() == 2
+    expect(shown).to_have_count(2)
     assert picture.count() == 0
     assert page.url.endswith("#rollouts?outcome=void")
     page.reload()
-    assert shown.count() == 2
+    expect(shown).to_have_count(2)
     page.click("#rollouts button:has-text('Show all')")
-    assert shown.count() == 16
+    expect(shown).to_have_count(16)
     page.click("#rollouts th .sort >> nth=0")
     page.click("#rollouts th .sort >> nth=0")
     assert shown.first.locator("td").first.inner_text() == "16"
     page.fill("#rollouts .search input", "slipped")
-    assert shown.count() == 3
+    expect(shown).to_have_count(3)
     found = axe.Axe().run(page).response["violations"]
     assert not found, [(rule["id"], [node["html"][:200] for node in rule["nodes"]][:3]) for rule in found]
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTHS[width]

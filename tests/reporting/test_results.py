@@ -128,7 +128,7 @@ def test_a_table_says_what_it_holds(rollouts: sf.Rollouts) -> None:
 
 
 def test_results_that_hold_a_gain_or_a_state_keep_their_numbers(rollouts: sf.Rollouts) -> None:
-    best = sf.stats.best_case_band(sf.Scores((0.1, 0.5, 0.9, 0.3)))
+    best = sf.reference.best_case_band(sf.Scores((0.1, 0.5, 0.9, 0.3)))
     assert "<svg" not in best._repr_html_()
     state = sf.sequential.run(sf.sequential.Wsr(20), [(1, 0)] * 20)[-1]
     (row,) = state.to_frame().to_dicts()

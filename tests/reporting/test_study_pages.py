@@ -9,6 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.console.live_figures import live_of
+from surefoot.reporting.reports import ProgressReport
 from surefoot.reporting.study_pages import gain_lines, plan_rows, progress_lines, study_answers, study_figures
 from surefoot.study.status import Account, finding_of
 from tests.support.studies import begun, driven, outcomes
@@ -16,12 +17,12 @@ from tests.support.studies import begun, driven, outcomes
 
 def test_a_blinded_report_can_be_written(tmp_path):
     made = sf.report(driven(begun(), outcomes(1, new=0.9, old=0.5), 3))
-    assert isinstance(made, sf.ProgressReport)
+    assert isinstance(made, ProgressReport)
     for name in ("a.html", "a.md", "a.json"):
         assert made.save(tmp_path / name).stat().st_size > 100
     with pytest.raises(ValueError, match=r"\.html, \.pdf, \.md or \.json"):
         made.save(tmp_path / "a.tex")
-    assert sf.ProgressReport.from_dict(json.loads(json.dumps(made.to_dict()))) == made
+    assert ProgressReport.from_dict(json.loads(json.dumps(made.to_dict()))) == made
     assert "Continue." in str(made)
 
 

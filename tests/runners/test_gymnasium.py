@@ -12,6 +12,7 @@ import pytest
 import surefoot as sf
 from surefoot.runners import gymnasium as module
 from surefoot.runners.outcomes import CrashError
+from surefoot.study.schedules import Turn
 from tests.support.studies import begun
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -29,7 +30,7 @@ POLICIES = {"new": good, "old": worse}
 
 
 def turn(number=1, **changes):
-    return sf.Turn(
+    return Turn(
         **{"number": number, "block": 1, "policy": "new", "code": "AB12", "task": "", "condition": ""} | changes
     )
 

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.stats import band, best_case_band, dkw, ks, ks_error, ks_offset, tail_tight, two_sided_band
-from tests.numerics.test_boundary_crossing import counted
+from surefoot.reference import best_case_band, dkw, ks, ks_error, ks_offset, tail_tight, two_sided_band
+from surefoot.stats import band
+from tests.numerics.scores.test_boundary_crossing import counted
 from tests.oracles import bands as twin
 from tests.reference import cases
 

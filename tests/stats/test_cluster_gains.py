@@ -5,14 +5,8 @@ import pytest
 
 from surefoot import Scores, Verdict
 from surefoot.core.record import Record
-from surefoot.stats import (
-    cluster_gain,
-    one_sided_bounds,
-    paired_score_gain,
-    score_gain,
-    step_down_gains,
-    two_sample_cluster_gain,
-)
+from surefoot.reference import one_sided_bounds, step_down_gains
+from surefoot.stats import cluster_gain, paired_score_gain, score_gain, two_sample_cluster_gain
 from tests.oracles import clusters as twin
 from tests.reference import listed
 from tests.support.clusters import LAYOUTS, gains, labels, limit

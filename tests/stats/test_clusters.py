@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 from surefoot import Scores
 from surefoot.core.record import Record
-from surefoot.stats import (
-    cluster_gain,
-    cluster_mean,
-    cluster_rate,
-    cluster_shape,
-    least_gain_shown,
-    score_mean,
-    two_sample_cluster_gain,
-)
+from surefoot.stats import cluster_gain, cluster_mean, cluster_rate, score_mean, two_sample_cluster_gain
+from surefoot.stats.clusters import cluster_shape, least_gain_shown
 from tests.oracles import clusters as twin
 from tests.reference import cases
 from tests.support.clusters import LAYOUTS, gains, labels, limit

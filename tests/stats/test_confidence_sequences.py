@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.numerics import mean_bets
-from surefoot.stats import MeanSequence, betting_sequence, wsr_evidence
+from surefoot.numerics.betting import mean_bets
+from surefoot.reference import wsr_evidence
+from surefoot.stats import betting_sequence
+from surefoot.stats.confidence_sequences import MeanSequence
 from tests.reference import cases
 
 

@@ -3,8 +3,9 @@
 import pytest
 
 import surefoot as sf
-from surefoot import PairTally, Tally, stats
-from surefoot.stats import Outlook, outlook, outlook_from
+from surefoot import PairTally, Tally, reference, stats
+from surefoot.stats import outlook
+from surefoot.stats.detectable import Outlook, outlook_from
 
 
 def rough(**values):
@@ -100,4 +101,4 @@ def test_a_million_is_the_last_number_told():
 def test_outlook_wants_tallies():
     scores = sf.Scores([0.1, 0.9]), sf.Scores([0.2, 0.3])
     with pytest.raises(TypeError, match="`gain` must compare two tallies or pairs"):
-        stats.outlook(stats.betting_gain(*scores))
+        stats.outlook(reference.betting_gain(*scores))

@@ -12,8 +12,8 @@ from scipy.special import bdtr, bdtrc, ndtri
 from surefoot import Verdict
 from surefoot.core.assumptions import ROUGH
 from surefoot.core.record import Record
-from surefoot.stats import judge_corrected_gain, judge_corrected_mean, judge_corrected_rates, labels_needed
-from surefoot.stats.judge_corrected_gains import LARGEST, LeftOut
+from surefoot.stats import judge_corrected_gain, judge_corrected_mean, labels_needed
+from surefoot.stats.judge_corrected_gains import LARGEST, LeftOut, judge_corrected_rates
 from tests.oracles import judges as twin
 from tests.oracles.clusters import p_of_moments
 from tests.reference import listed

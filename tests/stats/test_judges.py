@@ -12,13 +12,13 @@ from scipy.special import betainc, betaincinv
 from surefoot import Scores, Tally
 from surefoot.core.assumptions import JUDGE_NEARLY, SIMULATED
 from surefoot.core.record import Record
-from surefoot.numerics import melding
+from surefoot.numerics.rates import melding
+from surefoot.reference import judge_corrected_rate_lee
 from surefoot.stats import (
     Calibration,
     clopper_pearson,
     cohen_kappa,
     judge_corrected_rate,
-    judge_corrected_rate_lee,
     prediction_powered_mean,
     prediction_powered_rate,
 )

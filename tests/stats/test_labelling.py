@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.stats import draw_gap, labels_expected
+from surefoot.stats.labelling import draw_gap, labels_expected
 from tests.support.judge_corrected_gains import example
 
 

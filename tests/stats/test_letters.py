@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.stats import Letters, compact_letters
+from surefoot.stats import compact_letters
+from surefoot.stats.letters import Letters
 from tests.oracles import many as twin
 from tests.reference import cases
 

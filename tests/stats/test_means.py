@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.stats import (
+from surefoot.reference import (
     betting_mean,
     betting_mean_lower,
     betting_mean_upper,
-    betting_sequence,
     bootstrap_mean,
     empirical_bernstein,
     hoeffding,
@@ -21,6 +20,8 @@ from surefoot.stats import (
     wsr_evidence,
     wsr_mean,
 )
+from surefoot.stats import betting_sequence
+from surefoot.stats.means import moments_mean
 from tests.oracles import means as twin
 
 GUARANTEED = [betting_mean, wsr_mean, empirical_bernstein, hoeffding]
@@ -202,8 +203,8 @@ def moments(values, low=0.0, high=1.0) -> sf.Moments:
 @settings(max_examples=60)
 @given(UNIT, st.sampled_from([0.5, 0.9, 0.99]))
 def test_the_mean_from_moments_is_empirical_bernsteins(values, confidence):
-    one = sf.stats.moments_mean(moments(values), confidence=confidence)
-    other = sf.stats.empirical_bernstein(sf.Scores(values), confidence=confidence)
+    one = moments_mean(moments(values), confidence=confidence)
+    other = sf.reference.empirical_bernstein(sf.Scores(values), confidence=confidence)
     assert one.low == pytest.approx(other.low, abs=2e-6)
     assert one.high == pytest.approx(other.high, abs=2e-6)
     assert one.method == other.method
@@ -213,8 +214,8 @@ def test_the_mean_from_moments_is_empirical_bernsteins(values, confidence):
 def test_the_range_scales_the_interval():
     rng = np.random.default_rng(3)
     values = rng.random(200)
-    unit = sf.stats.moments_mean(moments(values))
-    wide = sf.stats.moments_mean(moments(100 * values - 50, -50.0, 50.0))
+    unit = moments_mean(moments(values))
+    wide = moments_mean(moments(100 * values - 50, -50.0, 50.0))
     assert wide.low == pytest.approx(100 * unit.low - 50)
     assert wide.high == pytest.approx(100 * unit.high - 50)
-    assert sf.stats.moments_mean(sf.Moments(1, 0.5, 0.0)).width == 1.0
+    assert moments_mean(sf.Moments(1, 0.5, 0.0)).width == 1.0

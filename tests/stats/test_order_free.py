@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from surefoot import Tally, stats
 from surefoot.core.record import Record
-from surefoot.numerics import beta
+from surefoot.numerics.rates import beta
 from surefoot.stats import order_free
 from surefoot.stats.order_free import ScoreTest, Spread
 

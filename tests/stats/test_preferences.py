@@ -12,7 +12,8 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from surefoot.core.record import Record
-from surefoot.stats import bradley_terry, davidson
+from surefoot.reference import davidson
+from surefoot.stats import bradley_terry
 from tests.oracles import many as twin
 from tests.reference import cases
 

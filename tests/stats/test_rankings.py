@@ -8,21 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import Scores, Tally, Verdict, stats
-from surefoot.stats import (
-    Ranking,
-    against_baseline,
-    benjamini_hochberg,
-    bonferroni,
-    bonferroni_gains,
-    compact_letters,
-    e_benjamini_hochberg,
-    holm,
-    holm_gains,
-    rank_intervals,
-    rank_policies,
-    welch,
-)
+from surefoot import Ranking, Scores, Tally, Verdict, reference, stats
+from surefoot.reference import benjamini_hochberg, bonferroni, bonferroni_gains, e_benjamini_hochberg, holm_gains, welch
+from surefoot.stats import against_baseline, compact_letters, holm, rank_intervals, rank_policies
 from tests.oracles import many as twin
 from tests.support.many_policies import hybrid
 
@@ -110,7 +98,7 @@ def test_the_text_of_a_ranking():
 
 def test_tallies_are_compared_exactly_unless_told_otherwise():
     found = rank_policies(TALLIES)
-    alone = stats.central_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
+    alone = reference.central_gain(TALLIES["a"], TALLIES["d"], confidence=1 - 0.05 / 6)
     assert (found.gain("a", "d").interval.low, found.gain("a", "d").interval.high) == (
         alone.interval.low,
         alone.interval.high,
@@ -170,7 +158,7 @@ def test_a_ranking_of_scores_is_the_same_in_any_order_of_the_rows():
     assert {one.verdict for one in plain.members} == {Verdict.BETTER, Verdict.UNDECIDED}
     best, worst = (Scores(scores[name]) for name in ("good", "bad"))
     member = plain.member("good", "bad")
-    assert member.p_value == pytest.approx(6 * stats.score_test(best, worst, gain=0.01).above, rel=0.01)
+    assert member.p_value == pytest.approx(6 * reference.score_test(best, worst, gain=0.01).above, rel=0.01)
 
 
 LAWS = {"good": (0, 0, 0.1, 0.3, 0.6), "fair": (0, 0.05, 0.15, 0.3, 0.5), "bad": (0.5, 0.3, 0.2, 0, 0)}

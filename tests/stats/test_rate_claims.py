@@ -66,7 +66,7 @@ def test_more_is_the_fewest_that_do(tally: Tally, required: float, confidence: f
 
 
 def test_a_policy_below_the_requirement_passes_at_most_as_often_as_it_may() -> None:
-    from surefoot.numerics import binomial
+    from surefoot.numerics.rates import binomial
 
     passed = [stats.claim(Tally(k, 40), at_least=0.8).holds for k in range(41)]
     chance = sum(float(binomial.pmf(k, 40, 0.8)) for k in range(41) if passed[k])

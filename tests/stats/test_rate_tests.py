@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from surefoot import PairTally, Tally, stats
+from surefoot import PairTally, Tally, reference, stats
 from tests.reference import cases
 from tests.support.strategies import tallies
-from tests.support.two_rates import pmf, tallies_of
+from tests.support.two_rates import pmf, published, tallies_of
 
 RATES = np.linspace(0.0, 1.0, 801)
 
@@ -18,7 +18,7 @@ RATES = np.linspace(0.0, 1.0, 801)
 def test_score_tests_match_the_reference():
     for asked, wanted in cases("pooled_z_test"):
         plain, corrected = (
-            method(*tallies_of(asked)) for method in (stats.pooled_score, stats.miettinen_nurminen_score)
+            method(*tallies_of(asked)) for method in (reference.pooled_score, reference.miettinen_nurminen_score)
         )
         assert plain.p_value == pytest.approx(wanted["p"], rel=1e-9)
         assert corrected.p_value == pytest.approx(wanted["p_mn"], rel=1e-9)
@@ -31,11 +31,11 @@ def test_exact_tests_match_the_reference():
     for asked, wanted in cases("exact_2x2"):
         pair = tallies_of(asked)
         for name, key in names.items():
-            found = getattr(stats, name)(*pair)
+            found = published(name)(*pair)
             assert found.p_value == pytest.approx(wanted[key]["two_sided"], rel=1e-8)
             assert found.first_better == pytest.approx(wanted[key]["greater"], rel=1e-8)
             assert found.second_better == pytest.approx(wanted[key]["less"], rel=1e-8)
-        doubled, ordered = stats.boschloo(*pair), stats.boschloo_two_sided(*pair)
+        doubled, ordered = stats.boschloo(*pair), reference.boschloo_two_sided(*pair)
         assert doubled.p_value == pytest.approx(wanted["boschloo"]["two_sided_2min"], rel=1e-8)
         assert doubled.first_better == pytest.approx(wanted["boschloo"]["greater"], rel=1e-8)
         assert doubled.second_better == pytest.approx(wanted["boschloo"]["less"], rel=1e-8)
@@ -59,7 +59,7 @@ EXACT = ["barnard", "barnard_unpooled", "boschloo", "boschloo_two_sided", "fishe
 @pytest.mark.parametrize("name", EXACT)
 @pytest.mark.parametrize(("n1", "n2"), [(3, 3), (4, 7), (9, 8), (12, 5)])
 def test_the_size_never_exceeds_the_level(name, n1, n2):
-    assert size(rejection(getattr(stats, name), n1, n2), n1, n2) <= 0.05 + 1e-12
+    assert size(rejection(published(name), n1, n2), n1, n2) <= 0.05 + 1e-12
 
 
 @pytest.mark.slow
@@ -67,7 +67,7 @@ def test_the_size_never_exceeds_the_level(name, n1, n2):
 def test_the_size_never_exceeds_the_level_to_25(n1):
     for n2 in range(n1, 26):
         for name in ("barnard", "boschloo", "fisher"):
-            assert size(rejection(getattr(stats, name), n1, n2), n1, n2) <= 0.05 + 1e-12, (name, n2)
+            assert size(rejection(published(name), n1, n2), n1, n2) <= 0.05 + 1e-12, (name, n2)
 
 
 def test_barnard_keeps_the_ties_that_rounding_loses():
@@ -99,7 +99,7 @@ def test_tables_exactly_as_likely_count_however_they_are_rounded():
 @given(tallies(most=40), tallies(most=40))
 def test_swapping_the_policies_swaps_the_one_sided_p_values(first, second):
     for name in (*EXACT, "pooled_score"):
-        one, other = getattr(stats, name)(first, second), getattr(stats, name)(second, first)
+        one, other = published(name)(first, second), published(name)(second, first)
         assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
         assert one.first_better == pytest.approx(other.second_better, rel=1e-9)
         assert 0.0 <= one.p_value <= 1.0
@@ -108,15 +108,15 @@ def test_swapping_the_policies_swaps_the_one_sided_p_values(first, second):
 @pytest.mark.parametrize(("first", "second"), [((0, 9), (0, 4)), ((9, 9), (4, 4)), ((1, 1), (1, 1))])
 def test_no_difference_has_p_1_and_never_nan(first, second):
     for name in ("barnard", "barnard_unpooled", "boschloo", "fisher", "pooled_score", "miettinen_nurminen_score"):
-        assert getattr(stats, name)(Tally(*first), Tally(*second)).p_value == 1.0
+        assert published(name)(Tally(*first), Tally(*second)).p_value == 1.0
     for name in ("newcombe", "miettinen_nurminen", "agresti_caffo"):
-        found = getattr(stats, name)(Tally(*first), Tally(*second))
+        found = published(name)(Tally(*first), Tally(*second))
         assert found.low <= 0.0 <= found.high
         assert math.isfinite(found.width)
 
 
 def test_tables_too_large_to_enumerate_are_refused():
-    for method in (stats.barnard, stats.boschloo, stats.barnard_unpooled, stats.boschloo_two_sided):
+    for method in (stats.barnard, stats.boschloo, reference.barnard_unpooled, reference.boschloo_two_sided):
         with pytest.raises(ValueError, match="must be small enough to enumerate all tables"):
             method(Tally(1, 10_000), Tally(1, 10_000))
 
@@ -125,7 +125,7 @@ def test_results_come_back_from_a_dictionary():
     for result in (
         stats.barnard(Tally(4, 9), Tally(2, 9)),
         stats.mcnemar(PairTally(1, 2, 3, 4)),
-        stats.disjoint_bounds(Tally(4, 9), Tally(2, 9)),
+        reference.disjoint_bounds(Tally(4, 9), Tally(2, 9)),
         stats.newcombe(Tally(4, 9), Tally(2, 9)),
     ):
         assert type(result).from_dict(result.to_dict()) == result

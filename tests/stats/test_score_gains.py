@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from surefoot import Gain, Scores, Verdict
-from surefoot.stats import paired_score_gain, score_gain, score_gain_bound, score_test, surely_undecided
+from surefoot.reference import score_gain_bound, score_test
+from surefoot.stats import paired_score_gain, score_gain
+from surefoot.stats.score_gains import surely_undecided
 from tests.support.strategies import confidences
 
 levels = st.sampled_from([0.0, 0.25, 0.3, 0.5, 1.0])

@@ -10,20 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import Interval, Scores, Tally, Verdict
-from surefoot.stats import (
-    ScoreTest,
+from surefoot.reference import (
     betting_mean,
-    clopper_pearson,
-    clopper_pearson_lower,
-    clopper_pearson_upper,
-    paired_score_gain,
     paired_score_gain_bound,
     paired_score_test,
-    score_mean,
     score_mean_lower,
     score_mean_test,
     score_mean_upper,
 )
+from surefoot.stats import clopper_pearson, clopper_pearson_lower, clopper_pearson_upper, paired_score_gain, score_mean
+from surefoot.stats.order_free import ScoreTest
 from tests.reference import cases
 from tests.support.strategies import confidences, scores
 

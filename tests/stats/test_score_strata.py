@@ -12,18 +12,11 @@ from scipy import stats as scipy_stats
 
 from surefoot import Scores, Verdict
 from surefoot.core.assumptions import ANY_SCORES, SCORES_MEASURED
-from surefoot.numerics import score_tails
-from surefoot.numerics.many_groups import ManyGroups, _onto, _Search, group_test
-from surefoot.numerics.two_groups import TwoGroups
-from surefoot.stats import (
-    paired_score_gain,
-    score_gain,
-    score_mean,
-    stratified_score_gain,
-    stratified_score_gain_bound,
-    stratified_score_mean,
-    stratified_score_test,
-)
+from surefoot.numerics.scores import score_tails
+from surefoot.numerics.scores.many_groups import ManyGroups, _onto, _Search, group_test
+from surefoot.numerics.scores.two_groups import TwoGroups
+from surefoot.reference import stratified_score_gain_bound, stratified_score_mean, stratified_score_test
+from surefoot.stats import paired_score_gain, score_gain, score_mean, stratified_score_gain
 from tests.oracles import task_groups as twin
 from tests.support.score_strata import pooled
 

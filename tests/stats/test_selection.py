@@ -7,18 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import PairTally, Scores, Tally, stats
-from surefoot.numerics import beta
-from surefoot.numerics.best_of_many import HighestOfMany
-from surefoot.stats import (
-    Shortlist,
-    regret_bound,
-    selection_bias,
-    shortlist,
-    simultaneous_intervals,
-    simultaneous_lower_bounds,
-)
-from surefoot.stats.selection import simultaneous_confidence
+from surefoot import PairTally, Scores, Tally, reference, stats
+from surefoot.numerics.rates import beta
+from surefoot.numerics.rates.best_of_many import HighestOfMany
+from surefoot.reference import simultaneous_lower_bounds
+from surefoot.stats import regret_bound, selection_bias, shortlist, simultaneous_intervals
+from surefoot.stats.selection import Shortlist, simultaneous_confidence
 from tests.oracles import selection as twin
 from tests.reference import listed
 
@@ -82,7 +76,7 @@ def test_scores_and_very_many_rollouts_are_tested_pair_by_pair():
     scores = {name: Scores(rng.beta(a, 2, 40)) for name, a in (("a", 8), ("b", 7), ("c", 1))}
     found = shortlist(scores)
     assert found.out == ("c",)
-    least = min(stats.score_test(scores[name], scores["c"]).above for name in ("a", "b"))
+    least = min(reference.score_test(scores[name], scores["c"]).above for name in ("a", "b"))
     assert found.p_values[-1] == pytest.approx(2 * least)
     many = shortlist(named([900, 1200, 1210], [2000] * 3))
     assert many.names == ("p2", "p1")
@@ -150,10 +144,10 @@ def test_regret_is_the_largest_upper_bound():
     assert regret_bound(even, "p0").value == max(every)
     assert regret_bound(named([50, 2], [50] * 2), "p0").value == 0.0
     shared = {"a": Scores([1, 0, 1, 1] * 9), "b": Scores([1, 0, 0, 1] * 9)}
-    paired = partial(stats.paired_score_gain_bound, side="upper")
+    paired = partial(reference.paired_score_gain_bound, side="upper")
     assert regret_bound(shared, "a", using=paired).value == 0.0
     apart = regret_bound(shared, "b")
-    assert apart.value == stats.score_gain_bound(shared["a"], shared["b"], "upper", confidence=0.95).value > 0.25
+    assert apart.value == reference.score_gain_bound(shared["a"], shared["b"], "upper", confidence=0.95).value > 0.25
 
 
 def test_refusals():

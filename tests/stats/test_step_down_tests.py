@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import Verdict
-from surefoot.stats import Sides, Stepped, step_down
+from surefoot.stats.step_down_tests import Sides, Stepped, step_down
 
 numbers = st.floats(1e-6, 1.0)
 

@@ -11,17 +11,9 @@ from scipy import stats as scipy_stats
 from scipy.special import ndtri
 
 from surefoot import Scores, Tally, Verdict
-from surefoot.numerics import strata_rule
-from surefoot.stats import (
-    clopper_pearson,
-    exact_gain,
-    stratified_gain,
-    stratified_hoeffding_gain,
-    stratified_rate,
-    stratified_rate_gain,
-    stratified_score_test,
-    stratified_t_gain,
-)
+from surefoot.numerics.rates import strata_rule
+from surefoot.reference import stratified_gain, stratified_hoeffding_gain, stratified_score_test, stratified_t_gain
+from surefoot.stats import clopper_pearson, exact_gain, stratified_rate, stratified_rate_gain
 from surefoot.stats.strata import gain_gap_p
 from tests.oracles import strata as twin
 from tests.support.strata import blocks, drawn, rows, shares

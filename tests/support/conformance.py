@@ -20,7 +20,7 @@ class Kind(NamedTuple):
 
 def of_registry() -> dict[str, Kind]:
     """Every rule on two policies that is registered: a new one is checked because it is there."""
-    those = [rule for rule in registry.kinds() if rule.ranks(2)]
+    those = [rule for rule in registry.kinds() if issubclass(rule, Rule)]
     return {rule.title: Kind(rule, "score" not in rule.measures, not rule.once) for rule in those}
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from surefoot.numerics import design_priors, stopped_walks
+from surefoot.numerics.designs import design_priors, stopped_walks
 from surefoot.sequential import ExactBinary
 
 KINDS = {"binary": stopped_walks.BinaryWalk, "paired": stopped_walks.PairedWalk}

@@ -3,8 +3,8 @@
 import math
 
 from surefoot import Interval
-from surefoot.numerics import rate_ends
 from surefoot.numerics.normal_quantiles import upper_quantile
+from surefoot.numerics.rates import rate_ends
 
 
 def hybrid(first, second, *, confidence):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from surefoot.numerics import score_samples
+from surefoot.numerics.scores import score_samples
 
 
 def pooled(*samples):

@@ -3,7 +3,7 @@
 import itertools
 
 from surefoot import Tally
-from surefoot.stats import central_gains
+from surefoot.reference import central_gains
 
 
 def sides_of_all_tables(n1, n2, confidence):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from surefoot import Tally
+from surefoot import Tally, reference, stats
 
 
 def tallies_of(asked):
@@ -15,3 +15,8 @@ def pmf(n, p):
     k = np.arange(n + 1)
     ways = np.array([math.comb(n, j) for j in k], float)
     return ways * p[:, None] ** k * (1.0 - p[:, None]) ** (n - k)
+
+
+def published(name):
+    """A method by its name, among those of answers or among those beside them."""
+    return getattr(stats if name in stats.__all__ else reference, name)

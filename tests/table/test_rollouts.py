@@ -114,13 +114,13 @@ def test_thin_keeps_one_policy_per_environment(table: sf.Rollouts) -> None:
     assert "Thinned to one random policy per environment (seed 7)." in thinned.notes
     with pytest.raises(TypeError, match="`rng` must be"):
         table.thin(None)  # type: ignore[arg-type]
-    with pytest.raises(sf.DataError, match="to know shared environments"):
+    with pytest.raises(sf.DataError, match="must tell which rollouts share an environment"):
         sf.read(pl.DataFrame({"policy": ["a"], "success": [1]})).thin(1)
 
 
 def test_thinning_keeps_no_void_rollout_where_another_counts() -> None:
     shared = pl.DataFrame({"policy": ["a", "b"] * 40, "seed": [place // 2 for place in range(80)], "success": [1] * 80})
-    rollouts = sf.read(shared.with_columns(valid=pl.col("policy") == "a"))
+    rollouts = sf.read(shared.with_columns(valid=pl.col("policy") == "a")).declare(unit="seed")
     assert [(group.key, group.rollouts) for group in rollouts.thin(3).summary()] == [(("a",), 40)]
 
 

@@ -137,3 +137,31 @@ def test_times_are_numbers_of_seconds_or_dates():
     assert numbers(rows) == [1772359200.0, 1772359201.0, 1772359202.0]
     with pytest.raises(sf.DataError, match="as a time; got 'noon'"):
         rows_of(frame.with_columns(started_at=pl.lit("noon")), "started_at")
+
+
+@pytest.mark.parametrize("name", ["episode", "zz", "started_at"])
+def test_any_column_may_tell_the_starts(name):
+    frame = parallel(2, 4, 20)
+    wanted, _ = starts.by_starts(sf.read(frame), "success", BOTH, "episode")
+    told = frame.drop("episode", "start_time").with_columns(
+        frame["episode" if name != "started_at" else "start_time"].alias(name)
+    )
+    found, waits = starts.by_starts(sf.read(told), "success", BOTH, name)
+    assert waits == ""
+    assert found.polars()["success"].to_list() == wanted.polars()["success"].to_list()
+
+
+def test_times_under_any_name_are_told_from_numbers():
+    moments = [f"2026-03-0{day} 10:00:00" for day in (3, 1, 2)]
+    rows = {
+        "policy": ["new", "old", "new"],
+        "success": [1, 0, 1],
+        "zz": moments,
+        "n": [3, 1, 2],
+        "unix": [1.7e9, 1.6e9, 1.65e9],
+    }
+    table = sf.read(pl.DataFrame(rows))
+    assert [starts.numbers_starts(table, name) for name in ("zz", "n", "unix")] == [False, True, False]
+    orders = {tuple(starts.by_starts(table, "success", BOTH, name)[0].polars()["zz"]) for name in ("zz", "n", "unix")}
+    assert orders == {tuple(sorted(moments))}
+    assert starts.start_column(table, "policy") is None

@@ -86,7 +86,7 @@ def terms() -> set[str]:
     """Every name of a person or an abbreviation in what intervals, tests and rules are called."""
     found: set[str] = set()
     for path in sorted((ROOT / "src" / "surefoot").rglob("*.py")):
-        if not {"stats", "sequential", "analysis", "core", "planning"} & set(path.parts):
+        if not {"stats", "reference", "sequential", "analysis", "core", "planning"} & set(path.parts):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             value = getattr(node, "value", None) if CALLED & _named(node) else None

@@ -7,14 +7,14 @@ import sys
 
 import numpy as np
 
-from surefoot import stats
+from surefoot import reference
 from surefoot.sequential import FiniteHorizonMixture, simulate
 from tests.support.scale import scores
 
 
 def test_another_seed_gives_other_numbers() -> None:
     first, second = scores(2000, 1), scores(2000, 2)
-    one, other = (stats.paired_bootstrap(first, second, rng=seed, resamples=6000).interval for seed in (1, 2))
+    one, other = (reference.paired_bootstrap(first, second, rng=seed, resamples=6000).interval for seed in (1, 2))
     assert (one.low, one.high) != (other.low, other.high)
 
 
@@ -27,7 +27,7 @@ def test_long_horizons_are_still_simulated_row_by_row() -> None:
 def test_nothing_of_ours_imports_joblib() -> None:
     code = (
         "import sys, numpy as np, surefoot as sf;"
-        "from surefoot import stats; s = sf.Scores(np.random.default_rng(1).random(2000).tolist());"
-        "stats.paired_bootstrap(s, s, rng=1, resamples=6000); assert 'joblib' not in sys.modules"
+        "from surefoot import reference; s = sf.Scores(np.random.default_rng(1).random(2000).tolist());"
+        "reference.paired_bootstrap(s, s, rng=1, resamples=6000); assert 'joblib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

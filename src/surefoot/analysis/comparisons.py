@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from surefoot import _arguments, _check, stats
+from surefoot import _arguments, _check
 from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Weights
 from surefoot.analysis.judged_gains import JudgedGain, judged_gain
@@ -25,7 +25,7 @@ from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
-from surefoot.stats.step_down_tests import Sides, Stepped
+from surefoot.stats.step_down_tests import Sides, Stepped, step_down
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 
@@ -240,7 +240,7 @@ def compare(
     if lower_is_better and what == "score":
         table = capped(table)
     asked = Asked(table, first, second, what, weights, lower_is_better)
-    bounds_at = confidence if gate else None
+    bounds_at = (confidence, confidence) if gate else None
     found = plain_comparison(
         asked, paired=paired, target=target, confidence=confidence, margin=margin, bounds_at=bounds_at, dealt=dealt
     )
@@ -267,7 +267,7 @@ def plain_comparison(
     confidence: float,
     margin: float,
     central: bool = False,
-    bounds_at: float | None = None,
+    bounds_at: tuple[float, float] | None = None,
     dealt: bool = False,
 ) -> Comparison:
     """As `compare`, without working out what it would take when nothing is decided."""
@@ -304,14 +304,13 @@ def _other(found: Found, confidence: float, margin: float) -> OtherTarget | None
 
 
 def named_comparison(
-    asked: Asked, found: Found, gain: Gain, *, confidence: float, bounds_at: float | None = None
+    asked: Asked, found: Found, gain: Gain, *, confidence: float, bounds_at: tuple[float, float] | None = None
 ) -> Comparison:
     """A gain with the names of the two, each of them alone, and what must be known besides."""
     rollouts, what = asked.rollouts, asked.measure
     bounds = None
-    level = 0.0 if bounds_at is None else round(2.0 * bounds_at - 1.0, 15)
     if bounds_at is not None:  # two one-sided tests, each with all of its error on its own side
-        bounds = _bounds(found.gain(confidence=level, margin=gain.margin, central=True))
+        bounds = _bounds(lambda level: found.gain(confidence=level, margin=gain.margin, central=True), bounds_at)
     if not found.comparable:  # the gain only describes what was seen
         gain = replace(gain, verdict=Verdict.UNDECIDED)
     notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)), *rollouts.design.said)
@@ -332,10 +331,14 @@ def named_comparison(
     if not rollouts.labels:
         return made
     made = by_labels(made, rollouts)
-    wide = None
-    if bounds_at is not None and made.judged is not None:
+    if bounds_at is None or made.judged is None or made.judged.gain is None:
+        return made
+
+    def judged(level: float) -> Gain | None:
         wide = judged_gain(rollouts, asked.first, asked.second, measure=what, confidence=level, margin=gain.margin)
-    return made if wide is None or wide.gain is None else replace(made, bounds=_bounds(wide.gain))
+        return None if wide is None else wide.gain
+
+    return replace(made, bounds=_bounds(judged, bounds_at) or made.bounds)
 
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weights: Weights = "units") -> Interval:
@@ -429,7 +432,8 @@ def columns_of(rollouts: Rollouts, by: str | Sequence[str]) -> tuple[str, ...]:
 def family_level(size: int, confidence: float, *, gate: bool = False) -> dict[str, Any]:
     """How each of `size` comparisons is made so that all hold together: at its share, and each end by itself."""
     share = 1.0 - (1.0 - _check.confidence(confidence)) / size
-    return {"confidence": share, "central": size > 1, "bounds_at": share if gate else None}
+    # all must pass: an intersection, which charges none for the others; that one fails is a union, which does
+    return {"confidence": share, "central": size > 1, "bounds_at": (float(confidence), share) if gate else None}
 
 
 def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Comparison, ...]:
@@ -446,7 +450,7 @@ def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Compar
     if any(one.gain.margin or one.gain.p_value is None for one in known):
         return tuple(shared)
     sides = [_sides(one.gain) if one.comparable else UNKNOWN for one in comparisons]
-    stepped = stats.step_down(sides, confidence=confidence)
+    stepped = step_down(sides, confidence=confidence)
     return tuple(
         replace(one, stepped=said) if one.comparable else one for one, said in zip(shared, stepped, strict=True)
     )
@@ -476,10 +480,13 @@ def _shared(gain: Gain, size: int, confidence: float) -> Gain:
     return replace(gain, interval=interval, p_value=adjusted)
 
 
-def _bounds(gain: Gain) -> tuple[Bound, Bound]:
-    """The ends of a central interval as what they are: two bounds, each with half of its error."""
-    ends = gain.interval
-    return bounds_of(ends, round((1.0 + ends.confidence) / 2.0, 15))
+def _bounds(make: Callable[[float], Gain | None], at: tuple[float, float]) -> tuple[Bound, Bound] | None:
+    """The lower and the upper bound, each at its confidence: ends of intervals with half of the error on each side."""
+    gains = [make(round(2.0 * one - 1.0, 15)) for one in dict.fromkeys(at)]
+    if any(gain is None for gain in gains):
+        return None
+    every = [bounds_of(gain.interval, one) for gain, one in zip(gains, dict.fromkeys(at), strict=True) if gain]
+    return every[0][0], every[-1][1]
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:

@@ -13,8 +13,8 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.stats.judge_corrected_gains import CorrectedGain
-from surefoot.stats.labelling import DECIDES, LabelsNeeded
+from surefoot.stats.judge_corrected_gains import CorrectedGain, judge_corrected_rates
+from surefoot.stats.labelling import DECIDES, LabelsNeeded, draw_gap
 from surefoot.table.label_draws import item_columns
 from surefoot.table.labelling import LabelsMethod
 from surefoot.table.normalising import small
@@ -166,7 +166,7 @@ def judged_gain(
     both_human = [
         [side[key].human if there else None for key, there in zip(shared, both, strict=True)] for side in sides
     ]
-    of_each = stats.judge_corrected_rates(
+    of_each = judge_corrected_rates(
         ([sides[0][key].judge for key in shared], [sides[1][key].judge for key in shared]),
         (both_human[0], both_human[1]), documents, low=low, high=high,
         scale="rate" if measure == "success" else "score", method=chosen, confidence=confidence,
@@ -174,7 +174,7 @@ def judged_gain(
     refused = None
     if not drawn:
         level = [(sides[0][key].judge + sides[1][key].judge) / 2.0 for key in shared]
-        apart = {"gain": stats.draw_gap(judge, both, documents), "level": stats.draw_gap(level, both, documents)}
+        apart = {"gain": draw_gap(judge, both, documents), "level": draw_gap(level, both, documents)}
         about, z = max(apart.items(), key=lambda one: abs(one[1]))
         if abs(z) > APART:
             refused = Note("labels unlike the rest", {"about": about, "z": z})

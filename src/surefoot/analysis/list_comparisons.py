@@ -20,6 +20,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
 from surefoot.sequential.betting import BettingState
+from surefoot.sequential.list_mean import ListMeanState
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 Item = tuple[Any, ...]
@@ -122,7 +123,7 @@ about other items.
             f"there must be a prediction for every one of the {population:,} items; got {len(others):,} items.",
             cure=f"Let {second!r} be a system that was run on all of them.",
         )
-    state: sequential.ListMeanState | BettingState
+    state: ListMeanState | BettingState
     if in_full:
         if margin:
             raise _check.refused("margin", f"be 0 where {second!r} was run in full", margin)
@@ -164,7 +165,7 @@ def _against(
     forecasts: list[float] | None,
     ends: tuple[float, float],
     confidence: float,
-) -> tuple[sequential.ListMeanState, Interval]:
+) -> tuple[ListMeanState, Interval]:
     """The first policy against one that was run in full: where its rule stands, and the gain."""
     places = {item: place for place, item in enumerate(others)}
     strange = next((item for item in ones if item not in places), None)

@@ -17,6 +17,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
+from surefoot.stats.means import moments_mean
 from surefoot.table.crosstab import crosstab
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
@@ -85,7 +86,7 @@ def success_rate(
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
     a_table(rollouts).tally()
-    return _measured(rollouts, "success", confidence, weights, target)
+    return measured(rollouts, "success", confidence, weights, target)
 
 
 @weights_once_weigh
@@ -110,7 +111,7 @@ def mean_score(
         0.812 [0.650, 0.902] n=20 (95% Gaffke interval).
     """
     a_table(rollouts).moments()
-    return _measured(rollouts, "score", confidence, weights, target)
+    return measured(rollouts, "score", confidence, weights, target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,59 +185,74 @@ def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells |
     return _OwnCells(design, keys, frame, unit, tries, frame["s"].to_numpy() / tries)
 
 
-def _measured(
-    rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights, target: Target | None
+def measured(
+    rollouts: Rollouts,
+    measure: Measure,
+    confidence: float,
+    weights: Weights = "units",
+    target: Target | None = None,
+    *,
+    central: bool = False,
 ) -> Interval:
+    """The rate or mean of one policy; with `central` each end is a bound by itself, with half of the error."""
     policy = rollouts.policies[0]
     if (told := with_unit(rollouts.whole_table)) is not rollouts.whole_table:
         target = target or ("like" if rollouts.design.cluster else None)
         rollouts = told.where(policy=policy)
     cells = _own_cells(rollouts, measure, policy)
     unit = "" if cells is None else rollouts.called(cells.keys[0])
-    if target == "these" and (cells is None or (cells.tries == 1).all()):
+    own = cells is None and bool(rollouts.design.runs)
+    if target == "these" and not own and (cells is None or (cells.tries == 1).all()):
         must = "column must tell units apart; none does" if cells is None else f"{unit} must be met again; none was"
         raise DataError(f"for these very units some {must}.", source=rollouts.source)
-    runs = None if target == "these" else _by_runs(rollouts, measure, policy, confidence)
+    count, runs = _by_runs(rollouts, measure, policy, confidence, target, central)
     if cells is None or (cells.units == cells.tries.sum() and not _clusters(cells)):
         return runs or _standing_alone(rollouts, measure, confidence)
     chosen = target or ("like" if runs else _headline(cells))
     words = rollouts.words.rollouts
-    about = Subject(chosen, unit, cells.units, words)
+    about = Subject(chosen, unit, cells.units, words, count)
     clusters = _clusters(cells)
     if chosen == "these":
-        found = _these(cells, rollouts, measure, policy, confidence, weights)
+        found = _these(cells, rollouts, measure, policy, confidence, weights, central)
     elif clusters:
         key = clusters[0]
         name = next(column.name for column in rollouts.design.of("cluster") if column.key == key)
         about = Subject("like", name, len(set(cells.codes(key).tolist())), words)
-        found = _by_clusters(cells, rollouts, measure, key, confidence)
+        found = _by_clusters(cells, rollouts, measure, key, confidence, central)
         for other in clusters[1:]:  # the weakest of several
-            also = _by_clusters(cells, rollouts, measure, other, confidence)
+            also = _by_clusters(cells, rollouts, measure, other, confidence, central)
             found = replace(found, low=min(found.low, also.low), high=max(found.high, also.high))
     else:
-        found = _like(cells, rollouts, measure, confidence, weights)
-    if runs is not None:  # what units share and what runs share both count
+        found = _like(cells, rollouts, measure, confidence, weights, central)
+    if runs is not None and chosen == "like":  # what units share and what runs share both count
         found = replace(found, low=min(found.low, runs.low), high=max(found.high, runs.high))
     return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
 
 
-def _by_runs(rollouts: Rollouts, measure: Measure, policy: str, confidence: float) -> Interval | None:
-    """Runs of the policy as clusters of their rollouts; None where they are too few to count."""
+def _by_runs(
+    rollouts: Rollouts, measure: Measure, policy: str, confidence: float, target: Target | None, central: bool
+) -> tuple[int, Interval | None]:
+    """How many runs of the policy count, and its mean with runs as clusters, or of these very runs."""
     import narwhals as nw
 
     keys = list(rollouts.design.keys("run"))
     if not keys:
-        return None
+        return 0, None
     known = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
     rows = home(known.select(*keys, measure)).sort(*keys, measure)
     runs = rows.select(keys).rows()
-    count = runs_that_count(rollouts.design, len(set(runs)))
-    if not count:
-        return None
-    found = stats.cluster_mean(_scores(rollouts, measure, rows[measure]), runs, confidence=confidence).interval
-    about = Subject("like", rollouts.design.runs[0], count, rollouts.words.rollouts)
-    found = _as(measure, found, rows.height)
-    return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
+    count, scores = runs_that_count(rollouts.design, len(set(runs))), _scores(rollouts, measure, rows[measure])
+    if target == "these" and measure == "success":
+        found = stats.clopper_pearson(rollouts.tally(), confidence=confidence)
+    elif target == "these":
+        found = stats.score_mean(scores, several_tasks=True, confidence=confidence)
+    elif count:
+        clustered = stats.cluster_mean(scores, runs, central=central, confidence=confidence)
+        found = _as(measure, clustered.interval, rows.height)
+    else:
+        return 0, None
+    about = Subject(target or "like", rollouts.design.runs[0], len(set(runs)), rollouts.words.rollouts)
+    return count, replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
 
 
 def _headline(cells: _OwnCells) -> Target:
@@ -255,7 +271,7 @@ def _standing_alone(rollouts: Rollouts, measure: Measure, confidence: float) -> 
         return stats.wilson(rollouts.tally(), confidence=confidence)
     moments = rollouts.moments()
     if len(moments) > MANY_SCORES:
-        return stats.moments_mean(moments, confidence=confidence)
+        return moments_mean(moments, confidence=confidence)
     several = bool(rollouts.design.of("setting"))
     scores = Scores(sorted(rollouts.scores().values), rollouts.low, rollouts.high)  # whatever the order of the rows was
     return stats.score_mean(scores, several_tasks=several, confidence=confidence)
@@ -273,7 +289,9 @@ def _as(measure: Measure, interval: Interval, trials: float, estimate: float | N
     return replace(interval, scale=scale, trials=int(trials), estimate=kept, data=())
 
 
-def _like(cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights) -> Interval:
+def _like(
+    cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: float, weights: Weights, central: bool
+) -> Interval:
     """Units as a sample of units like them."""
     means = _scores(rollouts, measure, cells.unit_means())
     if weights == "units":
@@ -283,27 +301,36 @@ def _like(cells: _OwnCells, rollouts: Rollouts, measure: Measure, confidence: fl
     times = [max(1, round(1000 * len(share) * float(weight))) for weight in share]
     values = [value for value, many in zip(cells.means, times, strict=True) for _ in range(many)]
     units = [int(unit) for unit, many in zip(cells.unit, times, strict=True) for _ in range(many)]
-    found = stats.cluster_mean(_scores(rollouts, measure, values), units, confidence=confidence).interval
+    scores = _scores(rollouts, measure, values)
+    found = stats.cluster_mean(scores, units, central=central, confidence=confidence).interval
     return _as(measure, found, cells.tries.sum())
 
 
-def _by_clusters(cells: _OwnCells, rollouts: Rollouts, measure: Measure, key: str, confidence: float) -> Interval:
+def _by_clusters(
+    cells: _OwnCells, rollouts: Rollouts, measure: Measure, key: str, confidence: float, central: bool
+) -> Interval:
     """Clusters of units, or units crossed with clusters."""
     import numpy as np
 
     if cells.crossing(key):
         means, of = _scores(rollouts, measure, cells.means), cells.codes(key).tolist()
-        both = stats.cluster_mean(means, of, crossed=cells.unit.tolist(), confidence=confidence)
+        both = stats.cluster_mean(means, of, crossed=cells.unit.tolist(), central=central, confidence=confidence)
         return _as(measure, both.interval, cells.tries.sum())
     unit_cluster = np.zeros(cells.units, dtype=np.int64)
     unit_cluster[cells.unit] = cells.codes(key)
     means = _scores(rollouts, measure, cells.unit_means())
-    found = stats.cluster_mean(means, unit_cluster.tolist(), confidence=confidence).interval
+    found = stats.cluster_mean(means, unit_cluster.tolist(), central=central, confidence=confidence).interval
     return _as(measure, found, cells.tries.sum())
 
 
 def _these(
-    cells: _OwnCells, rollouts: Rollouts, measure: Measure, policy: str, confidence: float, weights: Weights
+    cells: _OwnCells,
+    rollouts: Rollouts,
+    measure: Measure,
+    policy: str,
+    confidence: float,
+    weights: Weights,
+    central: bool,
 ) -> Interval:
     """These very units: only the rollouts in their cells are drawn."""
     import narwhals as nw
@@ -319,7 +346,7 @@ def _these(
         known = rollouts.counted().filter((nw.col("policy") == policy) & ~nw.col(measure).is_null())
         values = home(known.select(measure))[measure].sort().to_list()
         return stats.score_mean(_scores(rollouts, measure, values), several_tasks=True, confidence=confidence)
-    return _like(cells, rollouts, measure, confidence, weights)
+    return _like(cells, rollouts, measure, confidence, weights, central)
 
 
 MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "score": mean_score}

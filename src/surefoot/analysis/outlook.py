@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import stats
 from surefoot.core.verdict import Verdict
-from surefoot.stats.detectable import Outlook, Unit
+from surefoot.stats.detectable import Outlook, Unit, outlook_from
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -32,7 +32,7 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
     if len(gain.tallies) == 2:
         return stats.outlook(gain, power=POWER)
     sizes, unit = _units(found)
-    ahead = stats.outlook_from(
+    ahead = outlook_from(
         interval.estimate,
         max(interval.high - interval.estimate, interval.estimate - interval.low),
         sizes,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from surefoot import _check, stats
+from surefoot.analysis.best import Best, best
 from surefoot.analysis.changes import change
 from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import Comparison, chosen, compare_by
@@ -24,6 +25,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import NOUNS, Words, in_its_words, spoken
+from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Measure, Rollouts
@@ -61,6 +63,7 @@ class Overview(Record):
         corrections: Each policy's rate corrected for the judge's errors, where humans labelled some of its rollouts.
         words: What the table calls policies, rollouts, tasks and environments.
         split: The column whose levels are shown side by side; empty where there is none.
+        best: Which of three policies or more may be the best, and how good the highest is.
     """
 
     source: str
@@ -87,6 +90,7 @@ class Overview(Record):
     corrections: tuple[Correction, ...] = ()
     words: Words = field(default_factory=spoken)
     split: str = ""
+    best: Best | None = None
 
     def called(self, column: str) -> str:
         """What the user calls a column."""
@@ -139,9 +143,9 @@ def overview(
         ranking = replace(ranking, selection=highest_bias(rollouts, what, ranking.names))
     names = ranking.names if ranking is not None else sorted(shown, key=lambda name: -shown[name])
     places = {name: place for place, name in enumerate(names)}
-    best = sorted(found, key=lambda one: places.get(one.policy, len(places)))
+    listed = sorted(found, key=lambda one: places.get(one.policy, len(places)))
     several = len(rollouts.tasks) > 1
-    order = [one.policy for one in best if one.policy in shown]
+    order = [one.policy for one in listed if one.policy in shown]
     leading = _leading(rollouts, order, what) if compared else []
     tasks = compare_by(rollouts, *leading, **level) if several and len(leading) == 2 else ()
     curves: tuple[EvidenceCurve, ...] = ()
@@ -155,12 +159,12 @@ def overview(
         measure=what,
         confidence=confidence,
         margin=margin,
-        policies=tuple(best),
+        policies=tuple(listed),
         cells=measure(rollouts, by_task=True, only=what, confidence=confidence) if several else (),
         comparisons=comparisons,
         ranking=ranking,
         tasks=tasks,
-        bands=_bands(rollouts, best, confidence),
+        bands=_bands(rollouts, listed, confidence),
         audit=audit(rollouts),
         notes=rollouts.notes,
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
@@ -172,7 +176,18 @@ def overview(
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
         corrections=corrections_together(rollouts, what, confidence),
         split="" if rollouts.split is None else rollouts.called(rollouts.split),
+        best=_best(rollouts, what, weights, confidence) if every and len(shown) > 2 else None,
     )
+
+
+def _best(rollouts: Rollouts, what: Measure, weights: Weights, confidence: float) -> Best | None:
+    """Who may be the best; None where human labels correct the rates, or two of them cannot be compared."""
+    if rollouts.labels:
+        return None
+    try:
+        return best(rollouts, measure=what, weights=weights, confidence=confidence)
+    except DataError:
+        return None
 
 
 def _leading(rollouts: Rollouts, best: list[str], what: Measure) -> list[str]:

@@ -29,6 +29,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import in_its_words, spoken
 from surefoot.files.preferences import Preferences
+from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
@@ -171,7 +172,7 @@ def _gains(how: Sequence[Found], confidence: float, margin: float, *, central: b
         return [one.gain(confidence=confidence, margin=margin) for one in how]
     places = [place for place, one in enumerate(how) if one.tallies is not None]
     tallies = [one.tallies for one in how if one.tallies is not None]
-    made = stats.central_gains(tallies, confidence=confidence, margin=margin) if tallies else ()
+    made = central_gains(tallies, confidence=confidence, margin=margin) if tallies else ()
     together = {place: gain for place, (gain, _) in zip(places, made, strict=True)}
     return [
         together[place] if place in together else one.gain(confidence=confidence, margin=margin, central=True)

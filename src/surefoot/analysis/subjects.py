@@ -25,7 +25,7 @@ class Subject(Record):
         column: The column that tells them apart, as the file calls it; empty where no column does.
         count: How many there are.
         rollouts: What a row is called, for answers about rollouts.
-        runs: How many runs of each policy there are besides, where these very runs are meant; 0 otherwise.
+        runs: How many runs of each policy are meant in the same way as the units; 0 where no run is counted.
 
     Example:
         >>> from surefoot.analysis.subjects import Subject

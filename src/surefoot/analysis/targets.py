@@ -20,6 +20,7 @@ from surefoot.core.gain import Gain, decide
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally
 from surefoot.errors import DataError
+from surefoot.stats.strata import stratified_hoeffding_gain
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
 from surefoot.table.normalising import home
@@ -75,9 +76,9 @@ def found_between(
 def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:
     asked = cells.asked
     notes = _left_out(cells)
-    runs = _runs(asked, design)
+    runs = runs_of(asked, design)
     headline = target or headline_target(cells, design, runs)
-    ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design)}
+    ways = {"like": lambda: _like(cells, design, runs), "these": lambda: _these(cells, design, runs)}
     if target is not None:
         _refuse(cells, target)
     made = ways[headline]()
@@ -103,11 +104,15 @@ def _possible(cells: Cells, target: Target) -> bool:
 
 def _refuse(cells: Cells, target: Target) -> None:
     if target == "these" and cells.once:
+        rollouts = cells.asked.rollouts
+        beside = [rollouts.called(key) for key in cells.keys[1:] if cells.crossing(key)]
+        where = f" in each {' and '.join(beside)}" if beside else ""
+        tries = f" If {beside[0]!r} tells tries apart, say --repeat {beside[0]}." if beside else ""
         raise DataError(
-            f"for these very units, some {cells.unit_name} must be met again; each policy met each once, and nothing "
-            "tells a unit's own chance from its noise.",
-            source=cells.asked.rollouts.source,
-            cure="Run some again, or ask for units like these: --target like.",
+            f"for these very units, some {cells.unit_name} must be met again; each policy met each once{where}, and "
+            "nothing tells a unit's own chance from its noise.",
+            source=rollouts.source,
+            cure=f"Run some again, or ask for units like these: --target like.{tries}",
         )
     if target == "like" and cells.units < 2:
         raise DataError(
@@ -125,8 +130,13 @@ def _left_out(cells: Cells) -> list[Note]:
     return [*notes, *([Note("no outcome", {"count": unknown, "measure": asked.measure})] if unknown else [])]
 
 
-def _runs(asked: Asked, design: Design) -> int:
+def runs_of(asked: Asked, design: Design) -> int:
     """How many runs each policy has at least, where what whole runs share counts: declared runs, or 20 and more."""
+    return runs_that_count(design, _fewest_runs(asked, design))
+
+
+def _fewest_runs(asked: Asked, design: Design) -> int:
+    """How many runs each policy has at least."""
     keys = design.keys("run")
     if not keys:
         return 0
@@ -134,7 +144,7 @@ def _runs(asked: Asked, design: Design) -> int:
     for group in asked.rollouts.summary(by=("policy", *keys)):
         if group.key[0] in met and group.known(asked.measure):
             met[group.key[0]].add(group.key[1:])
-    return runs_that_count(design, min(len(runs) for runs in met.values()))
+    return min(len(runs) for runs in met.values())
 
 
 # For units like these
@@ -157,7 +167,7 @@ def _reading(cells: Cells, design: Design, about: Subject, groups: int) -> Readi
 def _like(cells: Cells, design: Design, runs: int) -> _Made:
     """The gain over units like these."""
     asked = cells.asked
-    about = Subject("like", cells.unit_name, cells.units, asked.rollouts.words.rollouts)
+    about = Subject("like", cells.unit_name, cells.units, asked.rollouts.words.rollouts, runs)
     clusters = [key for key in design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
     if runs:
         ways = [_unit_gain(cells), _run_gain(asked, design)]
@@ -261,10 +271,10 @@ def _run_gain(asked: Asked, design: Design) -> Make:
 # For these very units
 
 
-def _these(cells: Cells, design: Design) -> _Made:
+def _these(cells: Cells, design: Design, runs: int) -> _Made:
     """The gain over these very units: only the rollouts in their cells are drawn."""
     asked = cells.asked
-    about = Subject("these", cells.unit_name, cells.units, asked.rollouts.words.rollouts)
+    about = Subject("these", cells.unit_name, cells.units, asked.rollouts.words.rollouts, runs)
     reading = _reading(cells, design, about, 0)
     make, tallies = within(cells, asked)
     return _Made(reading, asked.shown(make) if tallies is None else make, tallies)
@@ -280,7 +290,7 @@ def within(cells: Cells, asked: Asked) -> tuple[Make, Any]:
         sizes = {tally.trials for pair in strata.values() for tally in pair}
         even = float(cells.weights.max() - cells.weights.min()) < 1e-12
         if len(sizes) == 1 and even and sizes.pop() < FEW_TRIES:
-            return partial(stats.stratified_hoeffding_gain, strata), None
+            return partial(stratified_hoeffding_gain, strata), None
         return partial(stats.stratified_rate_gain, strata, weights=weights), None
     values = _cell_values(cells)
     if len(values) == 1:
@@ -332,23 +342,32 @@ def _separate(asked: Asked, design: Design, paired: bool | None, target: Target 
     unit = asked.rollouts.design.keys("unit")
     why = "as asked" if paired is False else ""
     about = Subject("like", "", 0, asked.rollouts.words.rollouts)
+    if target == "these" and (paired is False or not design.runs):
+        must = "units must be paired; they are not" if unit else "some column must tell units apart; none does"
+        raise DataError(f"for these very units {must}.", source=asked.rollouts.source)
+    fewest = _fewest_runs(asked, design)
+    counting = runs_that_count(design, fewest)
     if target == "these":
-        raise DataError(
-            "for these very units some column must tell units apart; none does.", source=asked.rollouts.source
-        )
-    runs = _runs(asked, design)
-    if runs:
-        about = Subject("like", design.runs[0], runs, about.rollouts)
-        return Found(Reading(design, about, groups=runs, why=why), asked.shown(_run_gain(asked, design)))
+        return _pooled(asked, Reading(design, Subject("these", design.runs[0], fewest, about.rollouts)))
+    if counting:
+        these = Subject("these", design.runs[0], fewest, about.rollouts)
+        about = replace(these, target="like")
+        found = Found(Reading(design, about, groups=counting, why=why), asked.shown(_run_gain(asked, design)))
+        other = partial(_pooled, asked, Reading(design, these, why=why))
+        return found if paired is False else replace(found, other=other)
     if paired is False and unit and design.keys("setting"):
         cells = cells_of(asked, without=unit)
         made = Reading(design, about, cells=cells.frame.height, why=why)
         make, tallies = within(cells, asked)
         return Found(made, make if tallies is not None else asked.shown(make), tuple(_left_out(cells)), tallies)
-    reading = Reading(design, about, why=why)
+    return _pooled(asked, Reading(design, about, why=why))
+
+
+def _pooled(asked: Asked, reading: Reading) -> Found:
+    """All rollouts of the one against all of the other."""
     if asked.measure == "success":
-        tallies = tuple(asked.rollouts.where(policy=name).tally() for name in (asked.first, asked.second))
-        return Found(reading, partial(stats.exact_gain, *tallies), (), tallies)
+        ours, theirs = (asked.rollouts.where(policy=name).tally() for name in (asked.first, asked.second))
+        return Found(reading, partial(stats.exact_gain, ours, theirs), (), (ours, theirs))
     sides = [rows(asked, name) for name in (asked.first, asked.second)]
     for name, side in zip((asked.first, asked.second), sides, strict=True):
         if side.is_empty():

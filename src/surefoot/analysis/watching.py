@@ -235,7 +235,7 @@ def declare(
         in_start_order=in_start_order,
         parallel=parallel,
     )
-    if column in starts.NUMBERS:
+    if column is not None and starts.numbers_starts(rollouts, column):
         numbers = [row.start for row in starts.started(rollouts, what, (), column)]
         lowest = 0 if 0.0 in numbers else 1
         made = replace(
@@ -330,7 +330,7 @@ def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, pa
     column = starts.start_column(rollouts, start_order)
     if column is None:
         raise _check.refused("start_order", "name a column of numbers or times of the starts", start_order)
-    if column == "started_at" and parallel is None:
+    if parallel is None and not starts.numbers_starts(rollouts, column):
         raise _check.wrong(
             "parallel",
             f"be given with start times: a {spoken().rollout} that was started earlier may still run.",
@@ -348,7 +348,7 @@ def _prefix(rollouts: Rollouts, watch: Watch) -> tuple[list[Started], Prefix]:
     policies = (watch.first, watch.second)
     if column is None:
         return rows, starts.in_rows(rows, policies)
-    if column == "started_at":
+    if not starts.numbers_starts(rollouts, column):
         return rows, starts.timed(rows, policies, watch.parallel or 1, rollouts.source)
     first = 1 if watch.first_start is None else watch.first_start
     return rows, starts.numbered(rows, policies, first, each=column in watch.keys, source=rollouts.source)

@@ -25,13 +25,11 @@ BY_CHANCE = 0.001
 LONGEST_SEQUENCE = 1_000_000
 MOST_POLICIES = 60
 DUPLICATED = "duplicated rows"
-TELLING = {"order", "started_at", "condition", "seed"}
-"""Columns of which two rollouts seldom share a value; a session's day, whole seconds and a reward of 0 or 1 they do."""
 OUTCOMES = {"success", "score", "reward", "steps", "duration", "stage", "failure", "human", "note", "valid"}
 SELDOM = 20
 """Copies go the same way; of environments run again, at least one in so many does not."""
 MANY_KINDS = 10
-"""So many different rows do not all come an even number of times by chance: the whole table was logged twice."""
+"""So many different rows, beyond one a label, do not all come an even number of times: all was logged twice."""
 
 
 def environments_met(met: Coverage) -> list[Finding]:
@@ -57,12 +55,7 @@ def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
     """Rows that are the same in every column, where the columns tell rollouts apart."""
     import narwhals as nw
 
-    if (
-        not TELLING & set(rollouts.columns)
-        or not rollouts.ordered
-        or not rollouts.whole
-        or (met.keys and not met.recurring)
-    ):
+    if not rollouts.ordered or not rollouts.whole or (met.keys and not met.recurring):
         return []
     columns = [name for name in rollouts.columns if name != "source"]
     columns += [REST] if REST in rollouts.frame.collect_schema().names() else []
@@ -87,16 +80,23 @@ def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
 
 
 def _repeats(same: nw.LazyFrame[Any], keys: list[str]) -> bool:
-    """Whether rows alike but for how they went do go differently, and so are rollouts of their own, not copies."""
+    """Whether rows alike but for how they went are rollouts of their own, not copies.
+
+    They are where few labels tell rollouts apart (tasks met by many), and where rows alike do go differently.
+    """
     import narwhals as nw
 
-    odd = (nw.col("__times__") % 2).sum()
-    whole = small(same.select(nw.len().alias("kinds"), odd.alias("odd")))
-    if int(whole["kinds"][0]) >= MANY_KINDS and not int(whole["odd"][0]):
-        return False
     each = same.group_by(*keys, drop_null_keys=False).agg(
-        nw.col("__times__").sum().alias("rows"), nw.len().alias("ways")
+        nw.col("__times__").sum().alias("rows"), nw.len().alias("ways"), (nw.col("__times__") % 2).sum().alias("odd")
     )
+    told = small(each.select(nw.len().alias("labels"), *(nw.col(name).sum() for name in ("rows", "ways", "odd"))))
+    labels, rows, ways, odd = (int(told[name][0]) for name in ("labels", "rows", "ways", "odd"))
+    if labels < MANY_KINDS:
+        return True
+    if not odd and ways - labels >= MANY_KINDS:
+        return False
+    if 2 * labels < rows:
+        return True
     apart = nw.when(nw.col("ways") > 1).then(nw.lit(1)).otherwise(nw.lit(0))
     home = small(each.filter(nw.col("rows") > 1).select(nw.len().alias("back"), apart.sum().alias("apart")))
     return int(home["apart"][0]) * SELDOM >= int(home["back"][0])
@@ -114,7 +114,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
             Finding(
                 about="run in blocks",
                 values=seen._asdict(),
-                says=f"By `{clock}`, the {words.policy} {seen}",
+                says=f"By `{rollouts.called(clock)}`, the {words.policy} {seen}",
                 threatens="Whatever drifts with time (light, wear, the operator's skill) counts as a difference "
                 f"between {words.policies}.",
                 remedy=f"Next time draw the order at random; now, report when each {words.policy} was run.",
@@ -237,7 +237,10 @@ def _rate(groups: list[Group]) -> float:
 
 
 def _tells_when(rollouts: Rollouts, name: str) -> bool:
-    """Whether a column can be a clock: a number that comes back within one policy counts within tasks, not over all."""
+    """Whether a column can be a clock: a number that comes back within one policy counts within tasks, not over all.
+
+    That a column tells when is known from its name, which the finding says; no shape tells a clock from an index.
+    """
     import narwhals as nw
 
     if name not in rollouts.columns or len(rollouts) > LONGEST_SEQUENCE:

@@ -245,11 +245,10 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
         column: f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}."
         for column in alone
     }
-    for column in nothing:
-        apart = _one_each(rollouts) if column.key == "task" else {}
-        if len(set(apart.values())) > 1:
-            met = some([f"{task!r} for {name!r}" for name, task in apart.items()])
-            says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {met}."
+    each = {column: met for column in few if (met := _one_each(rollouts, column.key))}
+    for column, levels in each.items():
+        met = some([f"{level!r} for {name!r}" for name, level in levels.items()])
+        says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {met}."
     return [
         Finding(
             about=APART,
@@ -257,16 +256,17 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
             says=said,
             threatens=f"If {column.name!r} tells what was run, the {spoken().policies} were not run on the same.",
             remedy=f"Say what it is: --run {column.name}, --setting {column.name} or --ignore {column.name}.",
-            serious=column.key == "task" and column.levels < MANY,
+            serious=column in each and rollouts.design.unit is None,  # nothing else tells that they met the same
         )
         for column, said in says.items()
     ]
 
 
-def _one_each(rollouts: Rollouts) -> dict[str, str]:
-    """The task of every policy, where each was run on one only; nothing otherwise."""
-    met = [group.key for group in rollouts.summary(by=("policy", "task")) if None not in group.key]
-    return {str(name): str(task) for name, task in met} if len(met) == len({name for name, _ in met}) else {}
+def _one_each(rollouts: Rollouts, key: str) -> dict[str, str]:
+    """The level of every policy in a column, where each has one in several rows; nothing otherwise."""
+    met = [group for group in rollouts.summary(by=("policy", key)) if None not in group.key]
+    alone = len(met) == len(rollouts.policies) and any(group.rollouts > 1 for group in met)
+    return {str(group.key[0]): str(group.key[1]) for group in met} if alone else {}
 
 
 def _of_one_policy(rollouts: Rollouts, key: str) -> bool:

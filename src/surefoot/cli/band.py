@@ -14,7 +14,7 @@ from surefoot.core import formatting as shown
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
 from surefoot.errors import DataError
-from surefoot.stats.bands import MOST_TAIL_TIGHT
+from surefoot.stats.bands import MOST_TAIL_TIGHT, tail_tight
 
 QUANTILES, WORST = (0.05, 0.1, 0.25, 0.5), (0.25,)
 LONGEST_LIST = 1 << 27
@@ -62,7 +62,7 @@ def band(
     scores = _scores(data, score, policy, low, high)
     bands = {"ks": stats.band(scores, confidence=confidence)}
     if marked == "tail_tight" or len(scores) <= MOST_TAIL_TIGHT:  # refused for more, when it is asked for
-        bands["tail_tight"] = stats.band(scores, confidence=confidence, using=stats.tail_tight)
+        bands["tail_tight"] = stats.band(scores, confidence=confidence, using=tail_tight)
     mean = stats.score_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:

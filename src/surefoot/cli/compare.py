@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check
-from surefoot.cli import compare_output, compare_tallies, files, gate_verdicts, label_options, terminal, two_runs
+from surefoot.cli import compare_output, compare_tallies, costs, files, gate_verdicts, label_options, terminal, two_runs
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
@@ -63,6 +63,7 @@ def compare(
     ] = False,
     target: files.Targeted = None,
     lower_is_better: files.LowerIsBetter = False,
+    cost: files.Cost = None,
     using: Annotated[
         str | None,
         typer.Option(
@@ -147,6 +148,8 @@ def compare(
 
         surefoot compare results.csv --first new --second old --by task
 
+        surefoot compare results.csv --first new --second old --cost tokens=8000 --margin 0.05
+
         surefoot compare results.csv --first new --second old --population 500 --randomised
 
         surefoot compare --counts dream-machines
@@ -160,7 +163,8 @@ def compare(
                 "--human": human_labels, "--labels-method": labels_method,
                 "--population": population, "--helped-by": helped_by, "--randomised": randomised,
                 "--pool-runs": pool_runs, "--weights": weights,
-                "--target": target, "--dealt": dealt, "--lower-is-better": lower_is_better}  # fmt: skip
+                "--target": target, "--dealt": dealt, "--lower-is-better": lower_is_better,
+                "--cost": cost}  # fmt: skip
     if counts is not None:
         _alone(named, pairs, "--counts")
         _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
@@ -187,7 +191,11 @@ def compare(
         if mixed:
             raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
         _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
-        asked_of_pairs = {"--weights": weights, "--target": target, "--dealt": dealt,
+        if cost is not None:
+            alone = {"--by": by, "--previous": previous, "--human": human_labels, "--lower-is-better": lower_is_better,
+                     "--gate": gate, "--format": None if form in ("text", "json") else form}  # fmt: skip
+            terminal.refuse(alone, "be left out with `--cost`; several needs at once are for `surefoot gate`.")
+        asked_of_pairs = {"--weights": weights, "--target": target, "--dealt": dealt, "--cost": cost,
                           "--lower-is-better": lower_is_better,
                           "--format": None if form in ("text", "json") else form, "--raw": raw}  # fmt: skip
         if by is not None:
@@ -246,7 +254,7 @@ def compare(
             "lower_is_better": lower_is_better,
             "dealt": dealt,
         }
-        _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw))
+        _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw), cost)
     else:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
 
@@ -270,8 +278,11 @@ def _files(
     wanted: Mapping[str, Any],
     paired: bool | None,
     output: tuple[str, bool],
+    cost: str | None,
 ) -> None:
     form, raw = output
+    if two is not None:
+        _in_place("two runs", {"--cost": cost})
     try:
         found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:
@@ -282,11 +293,16 @@ def _files(
         gate_verdicts.end(refused, as_json=form != "text")
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gate_verdicts.of_comparisons(found, findings) if gate else None
+    price = {name: wanted[name] for name in ("measure", "target", "weights", "margin", "confidence")}
+    priced = costs.front(table, cost, (found[0].first, found[0].second), **price)
     if form == "text":
         compare_output.show(found, paths)
+        if priced is not None:
+            typer.echo(str(priced))
         files.show_serious(findings)
     else:
         said: dict[str, Any] = {"findings": tuple(findings), "ends": ends, "raw": raw, "listed": by is not None}
+        said["more"] = costs.told(priced)
         compare_output.write(found, form, table=table, two=two, **said)
     gate_verdicts.end(ends, as_json=form != "text")
 

@@ -153,6 +153,7 @@ def write(
     ends: gate_verdicts.Ended | None,
     raw: bool,
     listed: bool,
+    more: dict[str, Any],
 ) -> None:
     """Print comparisons other than as text for a terminal.
 
@@ -165,8 +166,9 @@ def write(
         ends: How the gate ended.
         raw: As JSON, the whole records.
         listed: As JSON, a list even of one.
+        more: As JSON, what else is told.
     """
-    more = files.serious_json(findings) | gate_verdicts.told(ends)
+    more = files.serious_json(findings) | gate_verdicts.told(ends) | more
     if form == "json" and raw:
         bodies: list[dict[str, Any]] = [one.to_dict() for one in found]
     else:

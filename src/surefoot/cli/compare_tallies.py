@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from surefoot import _check, stats
+from surefoot import _check, reference, stats
 from surefoot.cli import gate_verdicts, terminal
 from surefoot.core import sentences
 from surefoot.core.formatting import counted, estimate, p_value, percent
@@ -15,6 +15,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
+from surefoot.stats.detectable import Outlook
 
 TALLIES = (
     "exact-gain",
@@ -89,7 +90,7 @@ def answer(
     gate_verdicts.end(ends, as_json=as_json)
 
 
-def lines(gain: Gain, ahead: stats.Outlook | None) -> list[str]:
+def lines(gain: Gain, ahead: Outlook | None) -> list[str]:
     """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
     shown = []
     for name, tally in zip(("first", "second"), gain.tallies, strict=True):
@@ -126,6 +127,6 @@ def _holds(*, paired: bool) -> str:
 def _named(name: str, data: tuple[Any, ...], confidence: float) -> Any:
     known = TALLIES if len(data) == 2 else PAIRS
     _check.choice(name.replace("_", "-"), "--using", dict.fromkeys(known))
-    method = getattr(stats, name)
+    method = getattr(stats if name in stats.__all__ else reference, name)
     tests = {"barnard", "boschloo", "fisher", "pooled_score", "mcnemar", "mcnemar_midp"}
     return method(*data) if name in tests else method(*data, confidence=confidence)

@@ -11,7 +11,7 @@ import typer
 
 import surefoot as sf
 from surefoot import stats
-from surefoot.cli import files, terminal
+from surefoot.cli import terminal
 from surefoot.cli.report import show, writable
 from surefoot.core.formatting import number, span
 from surefoot.core.tally import Tally
@@ -48,7 +48,7 @@ def demo(
     if data is not None:
         terminal.in_folder(data, "--data")
         rollouts.polars().write_csv(data)
-    with files.busy("comparing and drawing"):
+    with terminal.busy("comparing and drawing"):
         made = sf.report(
             rollouts,
             title=f"Demo: a simulated partial-credit study (seed {SEED})",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -18,15 +17,14 @@ import surefoot as sf
 from surefoot import _check
 from surefoot._arguments import named
 from surefoot.auditing.outcome_checks import same_but_for_case
+from surefoot.cli import terminal
 from surefoot.core.notes import Note
 from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
-from surefoot.table.columns import KNOWN, plain
-from surefoot.table.start_order import start_column
 from surefoot.table.two_runs import sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from surefoot.analysis.rankings import Progress
     from surefoot.table.findings import Finding
@@ -93,7 +91,9 @@ Weights = Annotated[
 Unit = Annotated[
     str | None,
     typer.Option(
-        "--unit", metavar="COLUMN", help="What every policy meets: the task, item or scene; found if not said."
+        "--unit",
+        metavar="COLUMN",
+        help="What every policy meets: the task, item or scene; found if not said. Or a path: metadata.scene.",
     ),
 ]
 Repeat = Annotated[
@@ -120,6 +120,14 @@ Targeted = Annotated[
 ]
 LowerIsBetter = Annotated[
     bool, typer.Option("--lower-is-better", help="The smaller wins: for cost, latency, steps, collisions.")
+]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="COLUMN[=LIMIT]",
+        help="Cheaper and not worse by the margin? The column of the cost, and the most that it can be.",
+    ),
 ]
 Margin = Annotated[float, typer.Option("--margin", help="A gain that would not matter.")]
 StartOrder = Annotated[
@@ -212,6 +220,7 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
         policies_in=None if reading.policies_in is None else [name.strip() for name in reading.policies_in.split(",")],
         where=wanted_rows(reading.where),
         sheet=reading.sheet,
+        fields=[word for words in reading.roles.values() for word in words if {".", "["} & set(word)],
     )
     speak(rollouts.words)
     for note in rollouts.notes:
@@ -263,25 +272,6 @@ def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, lis
         told = ", ".join(f"{role} {', '.join(words)}" for role, words in used.items())
         typer.echo(f"note: columns as {path} says: {told}.", err=True)
     return used
-
-
-def with_starts(read: Callable[[Reading], T], reading: Reading, start_order: str | None) -> T:
-    """What is read, with the column of the starts among its columns; numbers become `order`, times `started_at`."""
-    if start_order is None:
-        return read(reading)
-    if plain(start_order) in KNOWN:
-        found = read(reading)
-        if not isinstance(found, sf.Rollouts) or start_column(found, start_order) is not None:
-            return found
-
-    def told_by(column: str) -> Reading:
-        told = {**named_columns(reading.columns), column: start_order}
-        return replace(reading, columns=[f"{name}={yours}" for name, yours in told.items()])
-
-    try:
-        return read(told_by("order"))
-    except DataError:
-        return read(told_by("started_at"))
 
 
 def _tell_pooled(rollouts: Rollouts) -> None:
@@ -454,24 +444,12 @@ def progress(what: str) -> Progress:
             return
         tenth = 10 * done // total
         if alive:
-            end = "\n" if done == total else ""
-            print(f"\r{what}: {done:,} of {total:,}", end=end, file=sys.stderr, flush=True)
+            terminal.over(f"{what}: {done:,} of {total:,}", end="\n" if done == total else "")
         elif tenth > said:
             print(f"{what}: {done:,} of {total:,}", file=sys.stderr, flush=True)
         said = tenth
 
     return show
-
-
-@contextlib.contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A sign of life on standard error while work goes on, shown only to a person and wiped out after."""
-    shown = f"{what} ..." if sys.stderr.isatty() else ""
-    if shown:
-        print(shown, end="\r", file=sys.stderr, flush=True)
-    yield
-    if shown:
-        print(" " * len(shown), end="\r", file=sys.stderr, flush=True)
 
 
 def _collected(word: str | None) -> Any:

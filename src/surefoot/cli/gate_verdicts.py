@@ -27,12 +27,15 @@ Bounds = tuple[Bound, Bound]
 """What a gate judges by: the gain is at least the first and at most the second, each at the whole confidence."""
 
 
-def of_bounds(bounds: Sequence[Bounds], margin: float) -> Ended:
-    """How a gate ends: one regression fails it, and it passes only when nothing is open."""
+def of_bounds(bounds: Sequence[Bounds], margin: float, names: Sequence[str] = ()) -> Ended:
+    """How a gate ends: one regression fails it, and it passes only when nothing is open; the culprits are named."""
     codes = [code_of(each, margin) for each in bounds]
     code = 1 if 1 in codes else max(codes)
     behind = code == 2 and any(upper.value < 0.0 for (_, upper), each in zip(bounds, codes, strict=True) if each == 2)
-    return Ended(code, f"{GATE[code]} {BEHIND}" if behind else GATE[code])
+    several = bool(code) and len(names) > 1
+    culprits = [name for name, each in zip(names, codes, strict=True) if each == code] if several else []
+    said = f"{GATE[code].removesuffix('.')}: {formatting.some_names(culprits, 4)}." if culprits else GATE[code]
+    return Ended(code, f"{said} {BEHIND}" if behind else said)
 
 
 def shown(bounds: Bounds) -> str:
@@ -59,7 +62,8 @@ def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
         return not_comparable(say(NO_TASK, first=repr(found[0].first), second=repr(found[0].second)))
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
-    return of_bounds([one.bounds for one in found], found[0].gain.margin)
+    names = [str(one.task or one.policy or one.first) for one in found]
+    return of_bounds([one.bounds for one in found], found[0].gain.margin, names)
 
 
 def not_comparable(why: str) -> Ended:

@@ -92,8 +92,8 @@ def draw(
 
 def _expected(rollouts: Rollouts) -> None:
     """How many labels would do, by how good the judge may be: nothing else is known before there are labels."""
-    from surefoot import stats
     from surefoot.analysis.judged_gains import judge_gains
+    from surefoot.stats.labelling import labels_expected
 
     gains = judge_gains(rollouts) if len(rollouts.policies) == 2 and "success" in rollouts.columns else []
     if len(gains) < 50:
@@ -104,7 +104,7 @@ def _expected(rollouts: Rollouts) -> None:
         return
     rows = []
     for agreement in AGREEMENTS:
-        needed = [stats.labels_expected(gains, gain, agreement=agreement) for gain in GAINS]
+        needed = [labels_expected(gains, gain, agreement=agreement) for gain in GAINS]
         told = [f"{one.low:,} to {one.high:,}" if one.labels is not None else "more items" for one in needed]
         rows.append([f"{agreement:.0%}", *told])
     typer.echo(

@@ -20,6 +20,7 @@ import typer
 
 from surefoot import __version__
 from surefoot._arguments import as_options
+from surefoot.cli.terminal import printable
 from surefoot.core.words import Words, said_in
 from surefoot.errors import SurefootError
 
@@ -30,6 +31,8 @@ COMMANDS = {
     "compare": "surefoot.cli.compare:compare",
     "rank": "surefoot.cli.rank:rank",
     "best": "surefoot.cli.best:best",
+    "gate": "surefoot.cli.gate:gate",
+    "slices": "surefoot.cli.slices:slices",
     "columns": "surefoot.cli.columns:columns",
     "band": "surefoot.cli.band:band",
     "audit": "surefoot.cli.audit:audit",
@@ -133,6 +136,11 @@ def _root(version: bool = typer.Option(False, "--version", help="Print the versi
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command; what goes wrong is one line on standard error and an exit code."""
+    with printable():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     left = words
     if words == ["--version"]:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot._files import write_whole
 from surefoot.errors import SurefootError
 
 
@@ -19,8 +20,8 @@ def open_page(
 ) -> None:
     """Drop a file, read its report: a page in place of a terminal.
 
-    It answers this machine only and is there until you press Ctrl+C. Beside it: calculators for one rate, two rates
-    and a plan.
+    It answers this machine only, and there only who has its address, until you press Ctrl+C. Beside it: calculators
+    for one rate, two rates and a plan.
 
     Examples:
 
@@ -44,9 +45,11 @@ def open_page(
         if paths:
             typer.echo(page.report(paths)["says"])
         with listener(Place("127.0.0.1", port)) as socket:
-            address = f"http://127.0.0.1:{socket.getsockname()[1]}/"
-            typer.echo(f"{address}\nStop with Ctrl+C.")
-            if browser:
-                webbrowser.open(address)
+            address = page.link(socket.getsockname()[1])
+            typer.echo(f"{address}\nOnly who has this address can read the page. Stop with Ctrl+C.")
+            if browser:  # by a file that only you can read: everybody here can list the words that a browser began with
+                way = Path(folder) / "open.html"
+                write_whole(way, f'<meta http-equiv="refresh" content="0;url={address}">', private=True)
+                webbrowser.open(way.as_uri())
             config = uvicorn.Config(page.app(), log_level="warning", access_log=False, server_header=False)
             uvicorn.Server(config).run(sockets=[socket])

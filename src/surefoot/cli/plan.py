@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 import surefoot as sf
-from surefoot import _check, stats
-from surefoot.cli import files, plan_rank, terminal
+from surefoot import _check
+from surefoot.cli import files, plan_gate, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.core.words import spoken
 from surefoot.sequential import registry
+from surefoot.stats import bands
 from surefoot.stats.exact_power import Asked
 from surefoot.stats.rate_methods import methods
 from surefoot.study.plans import usual_futility
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
+app.command("gate")(plan_gate.gate)
 
 CLAIMS: dict[str, Asked] = {"either": "either", "better": "first better", "not-worse": "first not worse"}
 BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}
@@ -114,7 +116,7 @@ def band(
 
         surefoot plan band 0.1
     """
-    method = getattr(stats, _check.choice(using, "--using", BANDS))
+    method = getattr(bands, _check.choice(using, "--using", BANDS))
     terminal.show(sf.plan_band(offset, confidence=confidence, using=method), as_json=as_json)
 
 

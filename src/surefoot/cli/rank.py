@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.cli import costs, files, label_options, terminal, two_runs
 from surefoot.core.words import spoken
 
 
@@ -20,6 +20,7 @@ def rank(
     target: files.Targeted = None,
     weights: files.Weights = None,
     lower_is_better: files.LowerIsBetter = False,
+    cost: files.Cost = None,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
     *,
@@ -46,19 +47,23 @@ def rank(
 
         surefoot rank results.csv --score progress --figure ranking.svg
 
+        surefoot rank results.csv --cost tokens=8000 --margin 0.05
+
         surefoot rank preferences.csv --seed 7
     """
     from surefoot.files.preferences import holds_preferences
 
     if len(paths) == 1 and holds_preferences(paths[0]):
         useless = {"--figure": figure, "--human": human_labels, "--labels-method": labels_method,
-                   "--own-intervals": own_intervals, "--pool-runs": pool_runs, "--target": target,
+                   "--own-intervals": own_intervals, "--pool-runs": pool_runs, "--target": target, "--cost": cost,
                    "--weights": weights, "--lower-is-better": lower_is_better, "--margin": margin or None,
                    **{name: value for name, value in reading.said.items() if name != "--column"}}  # fmt: skip
         terminal.refuse(useless, "come with rollouts; it does nothing for preferences.")
         _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
     terminal.refuse({"--seed": seed, "--prior": prior}, "come with a file of preferences; nothing is drawn here.")
+    if cost is not None:
+        terminal.refuse({"--lower-is-better": lower_is_better, "--human": human_labels}, "be left out with `--cost`.")
     from surefoot.analysis.labelled_comparisons import label_lines
     from surefoot.analysis.measurements import Measurement
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
@@ -98,8 +103,10 @@ def rank(
         marks = letters if ranking.letters.readable else ()
         style.save(intervals_figure(drawn, what, marks, own=own_intervals), figure)
     findings = files.serious(rollouts)
+    asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
+    priced = costs.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
-        terminal.show_json({**ranking.to_dict(), **files.serious_json(findings)})
+        terminal.show_json({**ranking.to_dict(), **costs.told(priced), **files.serious_json(findings)})
         return
     rows = []
     for name, shown, (best, worst), letter in zip(
@@ -124,7 +131,7 @@ def rank(
     unknown = [name for name in rollouts.policies if name not in ranking.names]
     if unknown:
         typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
-    for line in label_lines(pairs):
+    for line in (*label_lines(pairs), *(() if priced is None else (str(priced),))):
         typer.echo(line)
     typer.echo(f"Read as: {rollouts.design.reading()}.{files.explained(paths)}")
     files.show_serious(findings)

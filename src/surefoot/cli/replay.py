@@ -59,8 +59,13 @@ def replay(
     ] = None,
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
     question: Annotated[
-        str, typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'.")
-    ] = "ranking",
+        str | None,
+        typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
+    ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(help="Race to one policy that is at most this far below the best: 0.05 for 5 points."),
+    ] = None,
     futility: Annotated[
         float, typer.Option(help="Give up once the chance of a verdict is below this; 0 for never.")
     ] = 0.0,
@@ -85,6 +90,8 @@ def replay(
         surefoot replay pairs.csv --claim either
 
         surefoot replay results.csv --question best
+
+        surefoot replay checkpoints.csv --rule race --within 0.05
     """
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     declared: dict[str, Any] = {
@@ -97,10 +104,11 @@ def replay(
         most = 1.0 if reading.high is None else reading.high
         found = replay_pairs(_pairs(paths[0]), low=reading.low or 0.0, high=most, **declared)
     else:
-        table = files.with_starts(lambda how: files.table(paths, how), reading, start_order)
+        table = files.table(paths, reading)
         if not pool_runs:
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
-        if first is None and second is None and len(table.policies) > 2:
+        races = within is not None or rules == ["race"]
+        if first is None and second is None and (races or len(table.policies) > 2):
             if figure is not None or claim != CLAIMS[0] or randomised or len(rules or ()) > 1 or population:
                 options = "`--figure`, `--claim`, `--randomised`, `--population` and more than one `--rule`"
                 raise ValueError(f"{options} must come with `--first` and `--second`.")
@@ -110,6 +118,7 @@ def replay(
                 measure=_measure(table, measure, reading.score),
                 confidence=confidence,
                 question=question,
+                within=within,
                 futility=futility,
                 pooled=pooled,
                 rule=rules[0] if rules else None,

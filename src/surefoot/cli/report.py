@@ -83,7 +83,7 @@ def report(
         typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken as the earlier one.", err=True)
     rollouts, before = two or (rollouts, _previous(previous, reading))
     what = files.measure_of(rollouts, reading.score)
-    with files.busy(f"comparing {spoken().policies}"):
+    with terminal.busy(f"comparing {spoken().policies}"):
         made = sf.report(
             rollouts,
             title=title,
@@ -95,7 +95,7 @@ def report(
             command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
             progress=files.progress(f"comparing {spoken().policies}"),
         )
-    with files.busy("drawing"):
+    with terminal.busy("drawing"), terminal.told_aloud():
         made.save(output, clips=not no_clips)
         if figures is not None:
             save_figures(made, figures, width, look)

@@ -95,4 +95,6 @@ def _told(receipt: Receipt, done: str, *, as_json: bool) -> None:
         return
     again = " (it had been before)" if receipt.repeated else ""
     typer.echo(f"{done}{again}. {receipt.status.decision}.")
-    typer.echo(f"Log: {counted(receipt.status.version, 'line')}, head {receipt.status.head[:16]}.")
+    typer.echo(
+        f"Log: {counted(receipt.status.version, 'line')}, mark {receipt.status.version}:{receipt.status.head[:16]}."
+    )

@@ -125,8 +125,7 @@ def _look(
 
     kept = _kept(path)
     known = _declared(kept, policies, asked) if kept.exists() else None
-    told = asked["start_order"] if known is None else known.start_order
-    rollouts = files.with_starts(lambda how: _read(path, how, settled=settled), reading, told)
+    rollouts = _read(path, reading, settled=settled)
     if rollouts is None:
         return None
     speak(rollouts.words)

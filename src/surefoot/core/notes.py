@@ -118,7 +118,9 @@ PLAIN = {
     "two ways": "{unit!r} and {cluster!r} are crossed, and {count:,} of one way count: for others like both, hardly "
     "any gain can be shown. If only one of them is a sample, say --setting for the other.",
     "sizes differ": "The {words.policies} were run unequally often. If how often was decided by looking at results, "
-    "these statements do not hold.",
+    "these statements do not hold: run a race (`surefoot plan race`).",
+    "could stop by looking": "These {words.rollouts} are of a study that decided by looking who runs on and when to "
+    "stop. Statements for sizes fixed beforehand do not hold for them; the study's own verdict does.",
     "capped": "Scores above {limit:g} count as {limit:g}.",
     "met unevenly": "{column!r} was met in unequal shares: the verdict must hold pooled and within it. Say "
     "--setting {column} or --ignore {column}.",
@@ -165,6 +167,13 @@ PLAIN = {
     "unused columns": "Not used: {columns:quoted}.",
     "sound like results": "{columns:quoted} sound like results of the {words.rollout}: they take no part in the "
     "answer. If one was set beforehand, say --setting.",
+    "results not sliced": "Not looked at, for they sound like results of the {words.rollout}: {columns:quoted}. If one "
+    "was set beforehand, name the columns: --by.",
+    "partners differ": "Not looked at, for partners differ in it and what was set beforehand cannot: {columns:quoted}.",
+    "slices left out": "{count:,} pairs of levels with the fewest {words.rollouts} are left out: at most 300 slices "
+    "are looked at.",
+    "uneven partners": "Some {unit} was met more often by one of the two: its difference of means counts as often as "
+    "the fewer do (measured, not proved).",
     "counted runs": "{column!r} counts, and its name says trainings: what a whole training shares counts. If it counts "
     "tries, say --repeat {column}.",
     "counter meets": "{column!r} counts; by its name, its number 7 is the same start for every {words.policy}. If it "

@@ -153,9 +153,18 @@ def _own(kind: type) -> bool:
 
 
 def _kind(name: str) -> type[Record] | None:
-    for package in ("surefoot", "surefoot.stats", "surefoot.sequential"):
-        if name not in Record._known:  # a public name is known once its module is imported
-            getattr(importlib.import_module(package), name, None)
+    """The class of that name; its module is imported for it."""
+    if name not in Record._known:
+        from surefoot import _moved
+
+        home = _moved.home_of(name)
+        if home:
+            importlib.import_module(home)
+        else:
+            for package in ("surefoot", "surefoot.sequential", "surefoot.reference"):
+                homes = importlib.import_module(package)._HOMES
+                if name in homes:
+                    importlib.import_module(homes[name])
     return Record._known.get(name)
 
 

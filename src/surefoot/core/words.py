@@ -35,8 +35,8 @@ class Words(Record):
         environments: Several environments.
 
     Example:
-        >>> import surefoot as sf
-        >>> words = sf.Words(policy="model", rollout="query")
+        >>> from surefoot.core.words import Words
+        >>> words = Words(policy="model", rollout="query")
         >>> words.policies, words.rollouts
         ('models', 'queries')
     """

@@ -48,6 +48,7 @@ def read(
     policies_in: Sequence[str] | None = None,
     where: Mapping[str, str | Sequence[str]] | None = None,
     sheet: str | None = None,
+    fields: Sequence[str] = (),
 ) -> Rollouts:
     """The rollouts in a file, several files, a folder or a frame, as one table.
 
@@ -69,6 +70,7 @@ def read(
         where: The rows to read, by a column's values: ``{"task": "gsm8k", "filter": ["strict-match"]}``; columns are
             canonical, the file's own, or paths.
         sheet: The sheet of an Excel workbook; its first when not said.
+        fields: Paths of fields inside objects to read as columns of their own: ``("metadata.scene",)``.
 
     Raises:
         DataError: With the file, row, column and value that could not be used.
@@ -94,6 +96,7 @@ def read(
         None if policies_in is None else tuple(policies_in),
         where={name: (value,) if isinstance(value, str) else tuple(value) for name, value in (where or {}).items()},
         sheet=sheet,
+        fields=tuple(fields),
     )
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
         raise _check.wrong(

@@ -27,7 +27,7 @@ def columns(sheet: Sheet, asked: Asked, source: str) -> tuple[Sheet, Asked]:
             sheet, own = column_of(sheet, name, source)
             own_names[column] = name if own is None else own
     asked = replace(asked, columns=own_names)
-    for name in asked.where:
+    for name in (*asked.where, *asked.fields):
         sheet, _ = _meant(sheet, name, asked, source)
     added = [name for name in sheet.frame.collect_schema() if name not in header]
     outer = [one for name in added if (one := outer_column(header, name)) is not None]

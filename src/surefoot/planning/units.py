@@ -138,7 +138,7 @@ def _chance(
     """The share of simulated studies with a verdict for the better policy."""
     import numpy as np
 
-    from surefoot.numerics import cluster_moments
+    from surefoot.numerics.scores import cluster_moments
 
     generator = np.random.default_rng([seed, units])
     sides = []

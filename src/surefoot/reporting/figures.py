@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
@@ -55,15 +55,29 @@ def draw_intervals(axes: Axes, rows: Sequence[Row], what: str, *, own: bool = Tr
             _beside(axes, place, text)
     _rows(axes, [name for name, _, _ in rows])
     first = next((found for _, found, _ in rows if found is not None), None)
-    if first is not None and first.scale == "rate":
-        from matplotlib.ticker import PercentFormatter
-
-        axes.set_xlim(-0.01, 1.01)
-        axes.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    if first is not None:
+        percent_axis(axes, "x", first)
     sure = f"its {formatting.percent(first.confidence)} interval" if first else "its interval"
     if first is not None and not own and sum(found is not None for _, found, _ in rows) > 1:
         sure = f"intervals of {formatting.percent(first.confidence)} for all rows together"
     axes.set_xlabel(style.wrapped(f"{what}, with {sure}"))
+
+
+def draw_whiskers(axes: Axes, rows: Sequence[tuple[str, Interval, bool]]) -> None:
+    """A whisker for every row: filled and coloured, or hollow and grey."""
+    for place, (_, found, filled) in enumerate(rows):
+        _whisker(axes, place, found, style.GOOD if filled else style.FAINT, filled=filled)
+        _beside(axes, place, _size(found))
+    _rows(axes, [name for name, _, _ in rows])
+
+
+def percent_axis(axes: Axes, which: Literal["x", "y"], found: Interval) -> None:
+    """Percentages along an axis that shows rates; nothing where it shows scores."""
+    from matplotlib.ticker import PercentFormatter
+
+    if found.scale == "rate":
+        (axes.set_xlim if which == "x" else axes.set_ylim)(-0.01, 1.01)
+        getattr(axes, f"{which}axis").set_major_formatter(PercentFormatter(1.0, decimals=0))
 
 
 def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:

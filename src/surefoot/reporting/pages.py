@@ -15,6 +15,7 @@ from surefoot.core.words import spoken
 from surefoot.reporting import answers, study_pages, style, tables
 from surefoot.reporting.added_figures import captions, draw_added
 from surefoot.reporting.band_figures import band_figure
+from surefoot.reporting.best_pages import best_figure, best_section, caption
 from surefoot.reporting.evidence_figures import curves_figure
 from surefoot.reporting.figures import (
     MOST_ROWS,
@@ -108,6 +109,8 @@ def figures(found: Overview) -> dict[str, Figure]:
 def page_figures(found: Overview) -> dict[str, Figure]:
     """The figures that a page shows; it has tables for the others."""
     made: dict[str, Figure] = {}
+    if found.best is not None:
+        made["best"] = best_figure(found.best)
     if found.comparisons and len(found.comparisons) <= MOST_ROWS:
         labels = [f"{one.first} v {one.second}" for one in found.comparisons]
         made["gains"] = forest_figure(found.comparisons, labels, _gain_axis(found))
@@ -166,7 +169,11 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader
 
     made = Environment(
-        loader=PackageLoader("surefoot.reporting"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("surefoot.reporting"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=formatting.finalize,
     )
     made.filters["breakable"] = _breakable
     return made
@@ -186,6 +193,8 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
     if found.corrections:
         table = tables.rows_under("The judge's rates, and corrected", *tables.corrections(found))
         sections.append(tables.section("Corrected for the judge's errors", tables.correction_lines(found), table))
+    if found.best is not None:
+        sections.append(best_section(found.best, shown_figure(drawn, "best", caption(found.best))))
     if found.comparisons:
         several = len(found.comparisons) > 1
         rows = [tables.comparison_row(one) for one in found.comparisons]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shlex
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from surefoot import _check
 from surefoot._arguments import weights_once_weigh
 from surefoot._files import write_whole
 from surefoot.analysis.overview import Overview, overview
+from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import Words, in_its_words
 from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
@@ -194,7 +194,7 @@ def _save(made: Report | ProgressReport, path: str | Path) -> Path:
         writers[".tex"] = made.latex
     suffix = target.suffix.lower()
     if suffix == ".json":
-        text = json.dumps(made.data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = formatting.json_text(made.data()) + "\n"
     elif suffix in writers:
         text = writers[suffix]()
     elif suffix == ".pdf":

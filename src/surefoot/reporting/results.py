@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
+from surefoot.analysis.best import Best
 from surefoot.analysis.comparisons import Comparison
 from surefoot.analysis.evidence import EvidenceCurve
 from surefoot.analysis.measurements import Measurement
@@ -24,6 +25,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.reporting import figures, style
 from surefoot.reporting.band_figures import draw_band
+from surefoot.reporting.best_pages import draw_best, height_of
 from surefoot.reporting.evidence_figures import draw_evidence
 from surefoot.reporting.reports import Report
 from surefoot.stats.rankings import AgainstBaseline, Ranking
@@ -71,6 +73,12 @@ def rows_of(result: Record) -> list[Row]:
         return [_row(one) for one in result.cells or result.policies]
     if isinstance(result, Ranking):
         return _ranked(result)
+    if isinstance(result, Best):
+        return [
+            {"policy": name, "estimate": one.estimate, "low": one.low, "high": one.high,
+             "may_be_the_best": name in result.shortlist}
+            for name, one in zip(result.names, result.intervals, strict=True)
+        ]  # fmt: skip
     if isinstance(result, AgainstBaseline):
         return [
             {"policy": name, "baseline": result.baseline, **_row(gain)}
@@ -183,7 +191,7 @@ def html(result: Record) -> str:
     lines = "".join(f"<p style='margin:.2em 0'>{escape(line)}</p>" for line in said.splitlines() if line.strip())
     rows = rows_of(result)
     table = _table(rows) if len(rows) > 1 or not lines else ""
-    return f"<div class='surefoot'>{lines}{table}{_picture(result)}</div>"
+    return formatting.visible(f"<div class='surefoot'>{lines}{table}{_picture(result)}</div>")
 
 
 def _table(rows: Sequence[Row]) -> str:
@@ -217,7 +225,7 @@ def drawable(result: Record) -> bool:
     if isinstance(result, Band):
         return result.claims_worst  # a band of the best case alone has no picture yet
     return isinstance(
-        result, Interval | Gain | Comparison | Measurement | Ranking | AgainstBaseline | EvidenceCurve | Replay
+        result, Best | Interval | Gain | Comparison | Measurement | Ranking | AgainstBaseline | EvidenceCurve | Replay
     )
 
 
@@ -241,6 +249,8 @@ def draw(result: Record, ax: Axes | None = None) -> Axes:
 def _height(result: Record) -> float:
     if isinstance(result, Band | EvidenceCurve | Replay):
         return 4.2
+    if isinstance(result, Best):
+        return height_of(result)
     return 1.0 + figures.row_height() * max(1, len(rows_of(result)))
 
 
@@ -266,6 +276,8 @@ def _draw(result: Record, axes: Axes) -> None:
             for name, one in zip(result.names, result.gains, strict=True)
         ]
         figures.draw_gains(axes, gains, _gain_axis(gains[0][1]))
+    elif isinstance(result, Best):
+        draw_best(axes, result)
     elif isinstance(result, Band):
         draw_band(axes, result)
     elif isinstance(result, EvidenceCurve):

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
-from surefoot.core.formatting import counted, number, p_value, percent, span, unit
+from surefoot.core.formatting import counted, number, p_value, percent, span, unit, visible
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.words import say, spoken
@@ -86,7 +86,7 @@ class Review:
         """The gate as a test suite: a comparison is a test, which fails where the gate does."""
         gate = self.gate or Judged(0, "")
         codes = gate.codes or (gate.code,) * len(self.found)
-        cases = [_case(_title(one), code, _words(one), gate.says) for one, code in zip(self.found, codes, strict=True)]
+        cases = [case(_title(one), code, _words(one), gate.says) for one, code in zip(self.found, codes, strict=True)]
         return suite(cases, failures=sum(code in (1, 2) for code in codes), errors=sum(code == 3 for code in codes))
 
     def short(self) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ def sentence_of(one: Comparison, first: str, second: str) -> str:
 def not_comparable(says: str, form: str) -> str:
     """The comment, or the test suite, of a gate on what could not be compared at all."""
     if form == "junit":
-        return suite([_case("gate", 3, says, says)], failures=0, errors=1)
+        return suite([case("gate", 3, says, says)], failures=0, errors=1)
     return f"### Gate {sentences.GATE_WORDS[3]}.\n\n{inert(says)}\n"
 
 
@@ -201,10 +201,11 @@ def suite(cases: Sequence[str], *, failures: int, errors: int) -> str:
 
 
 def _allowed(text: str) -> str:
-    return FORBIDDEN.sub(" ", text)
+    return FORBIDDEN.sub(" ", visible(text))
 
 
-def _case(name: str, code: int, says: str, why: str) -> str:
+def case(name: str, code: int, says: str, why: str) -> str:
+    """One test of a suite: what it is called, how it ended, what it says, and why it failed."""
     start = f'  <testcase classname="surefoot.gate" name={quoteattr(_allowed(name))}>\n'
     said = escape(_allowed(says))
     if code == 0:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _check
 from surefoot._files import whole_file
+from surefoot.core.formatting import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +130,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     with _quietly(), mpl.rc_context({**FIXED, "svg.hashsalt": name}):
         _place(figure)
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
+    text = visible(buffer.getvalue())
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
@@ -142,7 +143,7 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
     most = f"{float(width.group(1)) * 4 / 3:.0f}" if width else "700"
-    label = f'<svg role="img" aria-label="{escape(description)}" style="max-width:{most}px"'
+    label = f'<svg role="img" aria-label="{escape(visible(description))}" style="max-width:{most}px"'
     return text.replace("<svg", label, 1)
 
 
@@ -172,7 +173,9 @@ def save(figure: Figure, path: str | Path) -> Path:
     look = mpl.rc_context({**FIXED, "svg.hashsalt": "surefoot"})
     _clear_behind_words(figure)
     with _quietly(), look, whole_file(target) as file:
-        figure.savefig(file, format=kind[1:], dpi=DOTS, metadata=dates[kind])
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format=kind[1:], dpi=DOTS, metadata=dates[kind])
+        file.write(visible(drawn.getvalue().decode()).encode() if kind == ".svg" else drawn.getvalue())
     return target
 
 

@@ -45,6 +45,8 @@ def markdown(report: Report) -> str:
     if found.corrections:
         lines += [f"{_md(line)}\n" for line in tables.correction_lines(found)]
         lines += _md_table(*tables.corrections(found))
+    if found.best is not None:
+        lines += [f"{_md(line)}\n" for line in found.best.lines()]
     if found.comparisons:
         lines += _md_table(tables.COMPARED, [tables.comparison_row(one) for one in found.comparisons])
     if study is not None:
@@ -101,12 +103,12 @@ def _md_table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _md(text: str) -> str:
-    plain = re.sub(r"([\\`*_\[\]|#])", r"\\\1", text.replace("&", "&amp;")).replace("\n", " ")
+    plain = re.sub(r"([\\`*_\[\]|#])", r"\\\1", formatting.visible(text).replace("&", "&amp;")).replace("\n", " ")
     return plain.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _tex(text: str) -> str:
-    return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))
+    return "".join(LATEX.get(letter, letter) for letter in formatting.visible(text).replace("\n", " "))
 
 
 def _methods(found: Overview) -> str:

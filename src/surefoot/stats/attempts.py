@@ -27,7 +27,7 @@ def pass_at(tally: Tally, attempts: int) -> float:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import pass_at
+        >>> from surefoot.reference import pass_at
         >>> round(pass_at(Tally(3, 10), 5), 4)
         0.9167
 
@@ -50,7 +50,7 @@ def pass_all(tally: Tally, attempts: int) -> float:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import pass_all
+        >>> from surefoot.reference import pass_all
         >>> round(pass_all(Tally(19, 20), 2), 4)
         0.9
 

@@ -41,7 +41,7 @@ def ks(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tuple[floa
         Independent rollouts with one distribution. Exact without ties, conservative with them.
 
     Example:
-        >>> from surefoot.stats import ks
+        >>> from surefoot.reference import ks
         >>> [round(height, 4) for height in ks(4)]
         [0.5652, 0.8152, 1.0, 1.0, 1.0]
 
@@ -53,7 +53,7 @@ def ks(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tuple[floa
     if sides == 1:
         offset = ks_offset(rollouts, confidence=confidence)
     else:
-        from surefoot.numerics import boundary_crossing
+        from surefoot.numerics.scores import boundary_crossing
 
         offset = boundary_crossing.two_sided_offset(_check.whole(rollouts, "rollouts", least=1), 1.0 - confidence)
     return _shifted(rollouts, offset)
@@ -66,7 +66,7 @@ def dkw(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tuple[flo
         Independent rollouts with one distribution; for confidence of at least one half.
 
     Example:
-        >>> from surefoot.stats import dkw
+        >>> from surefoot.reference import dkw
         >>> [round(height, 4) for height in dkw(4)]
         [0.6119, 0.8619, 1.0, 1.0, 1.0]
 
@@ -92,7 +92,7 @@ def tail_tight(rollouts: int, *, confidence: float = 0.95, sides: int = 1) -> tu
         rollouts; the calibration is computed, not simulated.
 
     Example:
-        >>> from surefoot.stats import tail_tight
+        >>> from surefoot.reference import tail_tight
         >>> [round(height, 4) for height in tail_tight(4)]
         [0.648, 0.8364, 0.9476, 0.9961, 1.0]
 
@@ -141,7 +141,7 @@ def best_case_band(scores: Scores, *, confidence: float = 0.95, using: Heights =
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import best_case_band
+        >>> from surefoot.reference import best_case_band
         >>> print(best_case_band(Scores([0.0, 0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9] * 4)))
         mean at most 0.571, median at most 0.500, worst quarter averages at most 0.212 n=40 (95% KS band).
 
@@ -161,7 +161,7 @@ def two_sided_band(scores: Scores, *, confidence: float = 0.95, using: Heights =
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import tail_tight, two_sided_band
+        >>> from surefoot.reference import tail_tight, two_sided_band
         >>> both = two_sided_band(Scores([0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0] * 4), using=tail_tight)
         >>> round(both.mean_bound(), 3), round(both.mean_ceiling(), 3)
         (0.53, 0.852)
@@ -181,14 +181,14 @@ def ks_offset(rollouts: int, *, confidence: float = 0.95) -> float:
         As for `ks`.
 
     Example:
-        >>> from surefoot.stats import ks_offset
+        >>> from surefoot.reference import ks_offset
         >>> round(ks_offset(40), 5)
         0.18913
 
     Reference:
         Birnbaum and Tingey (1951), theorem 1; Vincent et al. (2024), equation 18.
     """
-    from surefoot.numerics import boundary_crossing
+    from surefoot.numerics.scores import boundary_crossing
 
     tail = 1.0 - _check.confidence(confidence)
     return boundary_crossing.one_sided_offset(_check.whole(rollouts, "rollouts", least=1), tail)
@@ -201,14 +201,14 @@ def ks_error(rollouts: int, offset: float) -> float:
         As for `ks`.
 
     Example:
-        >>> from surefoot.stats import ks_error
+        >>> from surefoot.reference import ks_error
         >>> round(ks_error(40, 0.189), 6)
         0.050204
 
     Reference:
         Birnbaum and Tingey (1951), theorem 1; Vincent et al. (2024), equation 16.
     """
-    from surefoot.numerics import boundary_crossing
+    from surefoot.numerics.scores import boundary_crossing
 
     return boundary_crossing.one_sided_tail(
         _check.whole(rollouts, "rollouts", least=1), _check.fraction(offset, "offset")
@@ -218,7 +218,7 @@ def ks_error(rollouts: int, offset: float) -> float:
 @lru_cache(maxsize=32)
 def _equal_local_levels(rollouts: int, confidence: float, sides: int) -> tuple[float, ...]:
     """The heights, kept: many bands of one size are asked for in a report or a simulation."""
-    from surefoot.numerics import boundary_crossing
+    from surefoot.numerics.scores import boundary_crossing
 
     level = boundary_crossing.local_level(rollouts, 1.0 - confidence, sides)
     return (*boundary_crossing.local_limits(rollouts, level, 1)[1].tolist(), 1.0)

@@ -14,7 +14,7 @@ from surefoot.stats.optimal_bounds import optimal_interval, optimal_lower, optim
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
-    from surefoot.numerics.bound_shortage import Curve
+    from surefoot.numerics.rates.bound_shortage import Curve
     from surefoot.stats.all_counts import Method
 
 
@@ -93,7 +93,7 @@ def expected_excess(trials: int, rate: float, *, using: Method = optimal_upper, 
         Independent rollouts with one success rate.
 
     Example:
-        >>> from surefoot.stats import expected_excess
+        >>> from surefoot.reference import expected_excess
         >>> round(expected_excess(50, 0.4), 4)
         0.1172
 
@@ -119,7 +119,7 @@ def max_expected_excess(
         Independent rollouts with one success rate.
 
     Example:
-        >>> from surefoot.stats import max_expected_excess
+        >>> from surefoot.reference import max_expected_excess
         >>> round(max_expected_excess(10, tolerance=1e-9).high, 8)
         0.25753154
 
@@ -143,7 +143,8 @@ def expected_width(trials: int, rate: float, *, using: Method = optimal_interval
         Independent rollouts with one success rate.
 
     Example:
-        >>> from surefoot.stats import clopper_pearson, expected_width
+        >>> from surefoot.reference import expected_width
+        >>> from surefoot.stats import clopper_pearson
         >>> round(expected_width(50, 0.5), 4)
         0.2715
         >>> round(expected_width(50, 0.5, using=clopper_pearson), 4)
@@ -152,7 +153,7 @@ def expected_width(trials: int, rate: float, *, using: Method = optimal_interval
     Reference:
         Pratt (1961), "Length of confidence intervals".
     """
-    from surefoot.numerics import bernstein
+    from surefoot.numerics.proofs import bernstein
 
     return bernstein.value_at(_widths(trials, using, confidence), _check.rate(rate))
 
@@ -172,14 +173,14 @@ def max_expected_width(
         Independent rollouts with one success rate.
 
     Example:
-        >>> from surefoot.stats import max_expected_width
+        >>> from surefoot.reference import max_expected_width
         >>> round(max_expected_width(50).high, 6)
         0.27155
 
     Reference:
         Pratt (1961), "Length of confidence intervals"; Vincent et al., section IV.
     """
-    from surefoot.numerics import bernstein
+    from surefoot.numerics.proofs import bernstein
 
     low, high, at = bernstein.maximise(_widths(trials, using, confidence), _tolerance(tolerance))
     return _certified("The largest expected width", trials, low, high, at)
@@ -189,7 +190,7 @@ def _curve(trials: int, using: Method, confidence: float, side: str) -> Curve:
     """The shortage curve; an upper bound is read as the lower bound of the failures."""
     import numpy as np
 
-    from surefoot.numerics import bound_shortage
+    from surefoot.numerics.rates import bound_shortage
     from surefoot.stats import all_counts
 
     trials = _total(trials, MOST)
@@ -205,7 +206,7 @@ def _widths(trials: int, using: Method, confidence: float) -> Floats:
     """The interval's width at every count, averaged over the draw."""
     import numpy as np
 
-    from surefoot.numerics import randomised_widths
+    from surefoot.numerics.rates import randomised_widths
     from surefoot.stats import all_counts
 
     trials = _total(trials, MOST_WIDTH)

@@ -21,8 +21,8 @@ from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.cluster_moments import Evidence, Layout
-    from surefoot.numerics.cluster_tails import WeighedSample
+    from surefoot.numerics.scores.cluster_moments import Evidence, Layout
+    from surefoot.numerics.scores.cluster_tails import WeighedSample
 
 
 Method = Literal["measured", "guaranteed"]
@@ -114,7 +114,7 @@ def cluster_shape(sizes: Iterable[int]) -> ClusterShape:
         Independent clusters. The degrees of freedom are those of rollouts that vary alike in all clusters.
 
     Example:
-        >>> from surefoot.stats import cluster_shape
+        >>> from surefoot.stats.clusters import cluster_shape
         >>> print(cluster_shape([100] + [5] * 19))
         20 clusters, equivalent to 3.6 of equal size, 3.4 degrees of freedom; the largest holds 51% of the rollouts.
 
@@ -147,7 +147,7 @@ def least_gain_shown(clusters: float, *, confidence: float = 0.95) -> float:
         1 no gain can be shown.
 
     Example:
-        >>> from surefoot.stats import least_gain_shown
+        >>> from surefoot.stats.clusters import least_gain_shown
         >>> print(f"{least_gain_shown(20):.3f} {least_gain_shown(100):.3f}")
         0.162 0.030
 
@@ -166,6 +166,7 @@ def cluster_mean(
     tasks: Iterable[object] | None = None,
     weights: Weights = "rollouts",
     method: Method = "measured",
+    central: bool = False,
     confidence: float = 0.95,
 ) -> ClusteredMean:
     """Confidence interval for a mean score when rollouts come in clusters of any sizes, and what the clusters cost.
@@ -181,6 +182,7 @@ def cluster_mean(
         weights: How the tasks weigh: by rollouts, all alike ("tasks"), or a number for each.
         method: "measured", or "guaranteed" for the weighted test of Gaffke, which holds where all clusters have one
             mean or are drawn alike with their sizes; without tasks and without a second way.
+        central: Whether each end is to be a bound by itself, with half of the error; for questions of one side.
         confidence: How often such intervals hold the mean, nearly.
 
     Assumptions:
@@ -203,7 +205,7 @@ def cluster_mean(
         and Miller (2011) for crossed clusters.
     """
     values, numbers = _given(scores, clusters)
-    return _mean(scores, values, numbers, crossed, tasks, weights, method, confidence, "score")
+    return _mean(scores, values, numbers, crossed, tasks, weights, method, confidence, "score", central)
 
 
 def cluster_rate(
@@ -261,6 +263,7 @@ def _mean(
     method: Method,
     confidence: float,
     scale: Literal["rate", "score"],
+    central: bool = False,
 ) -> ClusteredMean:
     confidence, ends = _check.confidence(confidence), (scores.low, scores.high)
     error = 1.0 - confidence
@@ -273,9 +276,9 @@ def _mean(
         name, hidden = GUARANTEED, False
         assumptions: tuple[Assumed, ...] = (RANGE_FIXED, CLUSTERS_DRAWN, ANY_SCORES)
     else:
-        low, high = found.evidence.interval(error)
+        low, high = found.evidence.bounds(error / 2.0) if central else found.evidence.interval(error)
         name = MEASURED if crossed is None else f"two-way {MEASURED}"
-        assumptions, hidden = (CLUSTERS_DRAWN, CLUSTERS_MEASURED), found.evidence.hidden((low, high))
+        assumptions, hidden = (CLUSTERS_DRAWN, CLUSTERS_MEASURED), found.evidence.hidden((low, high), not central)
     mean = found.evidence.mean
     interval = Interval(
         low=min(low, mean),
@@ -354,7 +357,7 @@ def gathered(
     """
     import numpy as np
 
-    from surefoot.numerics import cluster_moments
+    from surefoot.numerics.scores import cluster_moments
 
     every, numbers = np.concatenate(values), np.concatenate(clusters)
     sides = np.repeat(np.arange(len(values)), [len(side) for side in values])
@@ -384,7 +387,7 @@ def weighed(values: Floats, numbers: Ints, ends: tuple[float, float]) -> Weighed
     """The guaranteed test of cluster means that weigh by the sizes of their clusters."""
     import numpy as np
 
-    from surefoot.numerics.cluster_tails import WeighedSample
+    from surefoot.numerics.scores.cluster_tails import WeighedSample
 
     sizes = np.bincount(numbers).astype(float)
     means = (np.bincount(numbers, values) / sizes - ends[0]) / (ends[1] - ends[0])
@@ -402,7 +405,7 @@ def refuse_unproved(crossed: object, tasks: object) -> None:
 
 def shape_of(sizes: Floats) -> ClusterShape:
     """The shape of two or more clusters of checked sizes."""
-    from surefoot.numerics import cluster_moments
+    from surefoot.numerics.scores import cluster_moments
 
     return ClusterShape(
         len(sizes),

@@ -113,7 +113,7 @@ def betting_sequence(scores: Scores, *, confidence: float = 0.95) -> MeanSequenc
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", theorem 3,
         truncated at 0.95, intersected over time.
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     z = means.unit(scores)
@@ -137,14 +137,14 @@ def wsr_evidence(scores: Scores, mean: float, *, confidence: float = 0.95) -> Me
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import wsr_evidence
+        >>> from surefoot.reference import wsr_evidence
         >>> print(wsr_evidence(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0]), 0.5))
         Evidence 124.7 against a mean of 0.5 n=10 (hedged WSR).
 
     Reference:
         Waudby-Smith and Ramdas (2024), theorem 3, with each score's distance from the mean of its own time.
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     z = means.unit(scores)

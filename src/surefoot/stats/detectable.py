@@ -172,7 +172,7 @@ def outlook_from(
         Those of the comparison; the spread stays what it was.
 
     Example:
-        >>> from surefoot.stats import outlook_from
+        >>> from surefoot.stats.detectable import outlook_from
         >>> print(outlook_from(0.04, 0.06, (25,), unit="clusters", scale="gain", confidence=0.95).wanted)
         About 115 clusters would be needed to tell, if the observed gain is the true one.
 

@@ -15,8 +15,8 @@ from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
 
 if TYPE_CHECKING:
     from surefoot.core.record import Record
-    from surefoot.numerics.paired_rates import PairCounts
-    from surefoot.numerics.two_rates import TwoCounts
+    from surefoot.numerics.rates.paired_rates import PairCounts
+    from surefoot.numerics.rates.two_rates import TwoCounts
 
 
 def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -141,21 +141,22 @@ class ComparedTallies:
         )
 
 
-def batch(tables: Sequence[tuple[int, ...]], error: float) -> TwoCounts | PairCounts:
+def batch(tables: Sequence[tuple[int, ...]], error: float, *, both: bool = True) -> TwoCounts | PairCounts:
     """Tables of one design with the limits of their nuisance, each with its mirror image after all of them.
 
     Args:
         tables: Counts (x1, n1, x2, n2) that share n1 and n2, or discordant pairs (b, c, n) that share n.
         error: The error asked for, of which the limits take a thousandth; it must not come from the data.
+        both: Whether both sides are asked about; if one is, the error also orders the tables.
     """
     import numpy as np
 
-    from surefoot.numerics import inversion, paired_rates, two_rates
+    from surefoot.numerics.rates import inversion, paired_rates, two_rates
 
-    counts, gamma = np.array(tables, np.int64), inversion.GAMMA * error
+    counts, gamma, ordering = np.array(tables, np.int64), inversion.GAMMA * error, None if both else error
     if counts.shape[1] == 4:
-        return two_rates.tables(counts[:, 0], int(counts[0, 1]), counts[:, 2], int(counts[0, 3]), gamma)
-    return paired_rates.tables(counts[:, 0], counts[:, 1], int(counts[0, 2]), gamma)
+        return two_rates.tables(counts[:, 0], int(counts[0, 1]), counts[:, 2], int(counts[0, 3]), gamma, ordering)
+    return paired_rates.tables(counts[:, 0], counts[:, 1], int(counts[0, 2]), gamma, ordering)
 
 
 def oriented(table: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
@@ -186,7 +187,7 @@ def _inverted(table: tuple[int, ...], error: float) -> tuple[float, float, float
 def _oriented_p(table: tuple[int, ...], error: float) -> float:
     import numpy as np
 
-    from surefoot.numerics import inversion
+    from surefoot.numerics.rates import inversion
 
     return float(inversion.tail(batch([table], error), np.arange(2), 0.0, both=True).min())
 
@@ -194,7 +195,7 @@ def _oriented_p(table: tuple[int, ...], error: float) -> float:
 @lru_cache(maxsize=4096)
 def _oriented_ends(table: tuple[int, ...], error: float) -> tuple[float, float, float]:
     """Of one table as it is; the same is asked for again by families and reports."""
-    from surefoot.numerics import inversion
+    from surefoot.numerics.rates import inversion
 
     ends, tails = inversion.lower_ends(batch([table], error), error, both=True)
     low, other = ends.tolist()

@@ -202,7 +202,7 @@ def approximate_rollouts(
         Independent rollouts, equally many of each policy, and the two-sided pooled z test.
 
     Example:
-        >>> from surefoot.stats import approximate_rollouts
+        >>> from surefoot.stats.exact_power import approximate_rollouts
         >>> approximate_rollouts(0.70, 0.55).rollouts
         163
 
@@ -356,7 +356,7 @@ class _Test:
         """The chance of a first count of at least that of its second count."""
         import numpy as np
 
-        from surefoot.numerics import paired_rates, two_rates
+        from surefoot.numerics.rates import paired_rates, two_rates
 
         p, q = self.chances
         if len(self.sizes) == 2:
@@ -387,7 +387,7 @@ def _steps(
     """For each second count from `begin` to `end` the smallest first count with the verdict "above the edge"."""
     import numpy as np
 
-    from surefoot.numerics import decided_tables
+    from surefoot.numerics.rates import decided_tables
 
     second = np.arange(begin, end)
     if exact:

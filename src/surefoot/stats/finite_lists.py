@@ -37,7 +37,7 @@ def population_rate(tally: Tally, *, population: int, confidence: float = 0.95) 
         Konijn (1973), "Statistical theory of sample survey design and analysis": both one-sided hypergeometric tails
         above half the error.
     """
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     items = listed(population, tally.trials)
     each = (1.0 - _check.confidence(confidence)) / 2.0

@@ -20,7 +20,7 @@ from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
-    from surefoot.numerics.judge_labels import Fit
+    from surefoot.numerics.scores.judge_labels import Fit
 
 
 ALONE = "labels alone"
@@ -129,7 +129,7 @@ def judge_corrected_gain(
     """
     import numpy as np
 
-    from surefoot.numerics import judge_labels
+    from surefoot.numerics.scores import judge_labels
 
     confidence, span = _check.confidence(confidence), _check.positive(span, "span")
     _check.choice(method, "method", {"judge": 1, "labels": 1})
@@ -233,7 +233,7 @@ def judge_corrected_mean(
     Reference:
         As `judge_corrected_gain`.
     """
-    from surefoot.numerics import judge_labels
+    from surefoot.numerics.scores import judge_labels
 
     confidence = _check.confidence(confidence)
     low, high = _check.span(low, high)
@@ -275,7 +275,7 @@ def judge_corrected_rates(
         Those of `judge_corrected_gain`.
 
     Example:
-        >>> from surefoot.stats import judge_corrected_rates
+        >>> from surefoot.stats.judge_corrected_gains import judge_corrected_rates
         >>> judges, people = ([1, 1, 0, 1] * 50, [1, 0, 0, 0] * 50), ([1, 1, 0, 0] * 12, [1, 0, 0, 0] * 12)
         >>> first, second = judge_corrected_rates(judges, tuple([*one, *[None] * 152] for one in people))
         >>> print(f"{first.interval.estimate:.3f} {second.interval.estimate:.3f}")
@@ -284,7 +284,7 @@ def judge_corrected_rates(
     Reference:
         As `judge_corrected_gain`.
     """
-    from surefoot.numerics import judge_labels
+    from surefoot.numerics.scores import judge_labels
 
     confidence, (low, high) = _check.confidence(confidence), _check.span(low, high)
     people = [list(side) for side in human]

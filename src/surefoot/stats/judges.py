@@ -132,7 +132,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
         Rogan and Gladen (1978), "Estimating prevalence from the results of a screening test"; Fay, Proschan and
         Brittain (2015), "Combining one-sample confidence procedures for inference in the two-sample case".
     """
-    from surefoot.numerics import melding
+    from surefoot.numerics.rates import melding
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     raw, error = _corrected(judged, calibration)
@@ -172,7 +172,8 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import Calibration, judge_corrected_rate_lee
+        >>> from surefoot.reference import judge_corrected_rate_lee
+        >>> from surefoot.stats import Calibration
         >>> print(judge_corrected_rate_lee(Tally(290, 400), Calibration(95, 5, 10, 90)).interval)
         73.5% [67.0%, 80.9%] n=400 (95% Lee et al. interval).
 
@@ -221,7 +222,7 @@ def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence:
         Angelopoulos et al. (2023), "Prediction-powered inference"; for a yes-or-no judge its best form is
         post-stratification. Fay, Proschan and Brittain (2015) for the interval.
     """
-    from surefoot.numerics import melding
+    from surefoot.numerics.rates import melding
 
     each = (1.0 - _check.confidence(confidence)) / 2.0
     _check.instance(judged, "judged", Tally, WRITE)
@@ -265,7 +266,7 @@ def _corrected(judged: Tally, calibration: Calibration) -> tuple[float | None, f
 
 def _melded(error: Callable[..., Any], one: Counts, two: Counts, three: Counts, tail: float) -> tuple[float, float]:
     """Both ends: the candidates farthest out whose error, melded from the three counts, is still above the tail."""
-    from surefoot.numerics import melding
+    from surefoot.numerics.rates import melding
 
     def end(above: bool) -> float:
         return melding.farthest(lambda t: error(t, one, two, three, above=above, tail=tail), tail, upward=not above)

@@ -94,7 +94,7 @@ def labels_expected(
         promise: once there are labels, `labels_needed` knows more.
 
     Example:
-        >>> from surefoot.stats import labels_expected
+        >>> from surefoot.stats.labelling import labels_expected
         >>> print(labels_expected([1, 0, 0, -1, 0, 1, 0, 0] * 200, 0.1))
         About 104 to 202 labelled items of 1,600 would do.
 
@@ -158,7 +158,7 @@ def draw_gap(values: Sequence[float], labelled: Sequence[bool], clusters: Iterab
         Enough items of both kinds for a normal law; a difference in what the judge did not see stays unseen.
 
     Example:
-        >>> from surefoot.stats import draw_gap
+        >>> from surefoot.stats.labelling import draw_gap
         >>> print(f"{draw_gap([1, 0] * 50, [True] * 10 + [False] * 90):.2f}")
         0.00
         >>> print(f"{draw_gap([1] * 10 + [1, 0] * 45, [True] * 10 + [False] * 90):.2f}")
@@ -169,7 +169,7 @@ def draw_gap(values: Sequence[float], labelled: Sequence[bool], clusters: Iterab
     """
     import numpy as np
 
-    from surefoot.numerics.judge_labels import clustered_variance
+    from surefoot.numerics.scores.judge_labels import clustered_variance
 
     x, there = np.asarray(values, dtype=np.float64), np.asarray(labelled, dtype=bool)
     n, rest = int(there.sum()), int((~there).sum())

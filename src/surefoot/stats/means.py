@@ -26,8 +26,6 @@ from surefoot.core.notes import Note, Noted
 from surefoot.core.scores import Scores
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from surefoot.numerics.arrays import Floats
 
 
@@ -49,7 +47,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import betting_mean
+        >>> from surefoot.reference import betting_mean
         >>> print(betting_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         0.900 [0.808, 0.943] n=40 (95% betting interval).
 
@@ -57,7 +55,7 @@ def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting"; bets aimed
         anew at the target after every score, in the manner of Voracek and Orabona (2025), "STaR-Bets".
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     z, each = unit(scores), _each(confidence)
     low, high = mean_bets.aimed_ends(z, each)
@@ -72,14 +70,14 @@ def betting_mean_lower(scores: Scores, *, confidence: float = 0.95) -> Bound:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import betting_mean_lower
+        >>> from surefoot.reference import betting_mean_lower
         >>> print(betting_mean_lower(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         at least 0.822 n=40 (95% betting bound).
 
     Reference:
         As for `betting_mean`.
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     share = mean_bets.aimed_low(unit(scores), 1.0 - _check.confidence(confidence))
     return bound_of(scores, "lower", share, confidence, "betting", _BETS)
@@ -93,14 +91,14 @@ def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import betting_mean_upper
+        >>> from surefoot.reference import betting_mean_upper
         >>> print(betting_mean_upper(Scores([0.0, 0.2, 0.0, 0.4, 0.0, 0.1, 0.0, 0.0, 0.3, 0.0] * 4)))
         at most 0.178 n=40 (95% betting bound).
 
     Reference:
         As for `betting_mean`.
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     share = 1.0 - mean_bets.aimed_low(1.0 - unit(scores), 1.0 - _check.confidence(confidence))
     return bound_of(scores, "upper", share, confidence, "betting", _BETS)
@@ -114,7 +112,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import wsr_mean
+        >>> from surefoot.reference import wsr_mean
         >>> print(wsr_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         0.900 [0.804, 0.960] n=40 (95% hedged WSR interval).
 
@@ -122,7 +120,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
         Waudby-Smith and Ramdas (2024), section 4: hedged capital with the fixed-time plug-in bets
         sqrt(2 ln(2 / error) / (n variance)), truncated at 0.95 / m and 0.95 / (1 - m).
     """
-    from surefoot.numerics import mean_bets
+    from surefoot.numerics.betting import mean_bets
 
     z, each = unit(scores), _each(confidence)
     bets = mean_bets.wsr_bets(z, each, horizon=z.size)
@@ -139,7 +137,7 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import empirical_bernstein
+        >>> from surefoot.reference import empirical_bernstein
         >>> print(empirical_bernstein(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         0.900 [0.570, 1.000] n=40 (95% empirical Bernstein interval).
 
@@ -162,7 +160,7 @@ def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
 
     Example:
         >>> from surefoot import Moments
-        >>> from surefoot.stats import moments_mean
+        >>> from surefoot.stats.means import moments_mean
         >>> print(moments_mean(Moments(40, 0.9, 0.02)))
         0.900 [0.571, 1.000] n=40 (95% empirical Bernstein interval).
 
@@ -194,7 +192,7 @@ def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import hoeffding
+        >>> from surefoot.reference import hoeffding
         >>> print(hoeffding(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         0.900 [0.685, 1.000] n=40 (95% Hoeffding interval).
 
@@ -213,7 +211,7 @@ def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import student_t
+        >>> from surefoot.reference import student_t
         >>> print(student_t(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         0.900 [0.854, 0.946] n=40 (95% Student t (approximate) interval).
 
@@ -223,40 +221,9 @@ def student_t(scores: Scores, *, confidence: float = 0.95) -> Interval:
     from scipy.special import stdtrit
 
     z, each = unit(scores), _each(confidence)
-    _refuse_no_spread(z, "Student t")
+    refuse_no_spread(z, "Student t")
     half = -float(stdtrit(z.size - 1, each)) * math.sqrt(float(z.var(ddof=1)) / z.size)
     return _around(scores, half, confidence, "Student t (approximate)", (SCORES_ALIKE, NO_HEAVY_TAIL))
-
-
-def bootstrap_mean(
-    scores: Scores, *, rng: np.random.Generator | int, confidence: float = 0.95, resamples: int = 10_000
-) -> Interval:
-    """Where does the mean score lie, by resampling the scores? Bias-corrected and accelerated; approximate.
-
-    Assumptions:
-        Independent scores, enough of them to show the tails: a rare low score that was not drawn is not seen.
-
-    Example:
-        >>> from surefoot import Scores
-        >>> from surefoot.stats import bootstrap_mean
-        >>> print(bootstrap_mean(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4), rng=7))
-        0.900 [0.852, 0.940] n=40 (95% BCa bootstrap (approximate) interval).
-
-    Reference:
-        Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is a sixth
-        of its skewness.
-    """
-    from surefoot.numerics import resampling
-    from surefoot.stats import bootstrap
-
-    z = unit(scores)
-    resamples = bootstrap.check_resamples(resamples, confidence)
-    _refuse_no_spread(z, "the bootstrap")
-    generator, seed = _check.generator(rng)
-    means = resampling.resampled_means(z, resamples, generator)
-    low, high = bootstrap.bca_ends(means, float(z.mean()), bootstrap.acceleration(z - z.mean()), confidence)
-    method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *bootstrap.few(z.size))
-    return interval_of(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
 
 
 def bernstein_half(size: int, variance: float, each: float) -> float:
@@ -280,7 +247,8 @@ def unit(scores: Scores) -> Floats:
     return np.clip(shares, 0.0, 1.0)
 
 
-def _refuse_no_spread(z: Floats, who: str) -> None:
+def refuse_no_spread(z: Floats, who: str) -> None:
+    """Refuse scores that show no spread, for a method that needs one."""
     if z.size < 2:
         raise _check.wrong("scores", f"hold at least two scores for {who}; got one. One score shows no spread.")
     if float(z.max()) == float(z.min()):

@@ -20,7 +20,7 @@ def bonferroni(p_values: Sequence[float]) -> tuple[float, ...]:
         Valid p-values, whatever their dependence. Controls the chance of any false answer.
 
     Example:
-        >>> from surefoot.stats import bonferroni
+        >>> from surefoot.reference import bonferroni
         >>> bonferroni([0.01, 0.04, 0.03, 0.2])
         (0.04, 0.16, 0.12, 0.8)
 
@@ -38,7 +38,7 @@ def sidak(p_values: Sequence[float]) -> tuple[float, ...]:
         Valid p-values, independent or positively dependent in Šidák's sense.
 
     Example:
-        >>> from surefoot.stats import sidak
+        >>> from surefoot.reference import sidak
         >>> [round(p, 6) for p in sidak([0.01, 0.04])]
         [0.0199, 0.0784]
 
@@ -80,7 +80,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
         answers among those that stand, not the chance of any.
 
     Example:
-        >>> from surefoot.stats import benjamini_hochberg
+        >>> from surefoot.reference import benjamini_hochberg
         >>> [round(p, 4) for p in benjamini_hochberg([0.01, 0.04, 0.03, 0.2])]
         [0.04, 0.0533, 0.0533, 0.2]
 
@@ -99,7 +99,7 @@ def e_benjamini_hochberg(evidence: Sequence[float]) -> tuple[float, ...]:
         Valid e-values (evidence), whatever their dependence, at any stopping time.
 
     Example:
-        >>> from surefoot.stats import e_benjamini_hochberg
+        >>> from surefoot.reference import e_benjamini_hochberg
         >>> e_benjamini_hochberg([100.0, 50.0, 1.0])
         (0.03, 0.03, 1.0)
 

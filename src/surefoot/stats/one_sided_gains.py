@@ -25,11 +25,12 @@ Compared = PairTally | tuple[Tally, Tally]
 def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
     """Exact unconditional interval for the difference of two proportions of any sizes, each end a bound by itself.
 
-    The one-sided p-value of "the gain is at most d" is gamma plus the largest chance, over all gains up to d and all
-    rates within their own Clopper-Pearson limits with confidence 1 - gamma, of a score statistic at least as large as
-    the observed one; gamma is a thousandth of the error of that end. The lower end is the largest gain of which all
-    smaller ones have a p-value of at most half of the error; the upper end is the same with the policies swapped. The
-    p-value is twice the smaller one-sided one.
+    Tables are ordered by the score limit at the error of one end. The one-sided p-value of "the gain is at most d" is
+    gamma plus the largest chance, over all rates with that gain within their own Clopper-Pearson limits with confidence
+    1 - gamma, of a table at least as high in that order; gamma is a thousandth of the error of that end. It never falls
+    in d: the lower end is where it passes half of the error. The upper end is the same with the policies swapped. The
+    p-value is twice the smaller one-sided one; far from the error that orders the tables `exact_gain` has a smaller
+    one.
 
     Args:
         first: The policy the verdict is about.
@@ -43,13 +44,13 @@ def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margi
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import central_gain
+        >>> from surefoot.reference import central_gain
         >>> print(central_gain(Tally(17, 20), Tally(14, 20)))
-        +15.0 points [-13.4, +41.5] n=40 (95% central exact unconditional interval), p = 0.290: cannot tell.
+        +15.0 points [-13.4, +41.5] n=40 (95% central exact unconditional interval), p = 0.354: cannot tell.
 
     Reference:
-        Berger and Boos (1994), "P values maximized over a confidence set for the nuisance parameter"; Chan and Zhang
-        (1999), "Test-based exact confidence intervals for the difference of two binomial proportions".
+        Buehler (1957), "Confidence intervals for the product of two binomial parameters"; Berger and Boos (1994), "P
+        values maximized over a confidence set for the nuisance parameter".
     """
     return _gain(OneSided.separate(first, second), confidence, margin)
 
@@ -70,13 +71,13 @@ def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: f
 
     Example:
         >>> from surefoot import PairTally
-        >>> from surefoot.stats import central_paired_gain
+        >>> from surefoot.reference import central_paired_gain
         >>> print(central_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)).interval)
-        +20.0 points [+5.3, +34.8] n=50 (95% central exact unconditional paired interval).
+        +20.0 points [+5.8, +34.9] n=50 (95% central exact unconditional paired interval).
 
     Reference:
-        Berger and Boos (1994); Tango (1998), "Equivalence test and confidence interval for the difference in
-        proportions for the paired-sample design".
+        Buehler (1957); Berger and Boos (1994); Tango (1998), "Equivalence test and confidence interval for the
+        difference in proportions for the paired-sample design".
     """
     return _gain(OneSided.paired(pairs), confidence, margin)
 
@@ -104,7 +105,7 @@ def gain_bounds(first: Tally, second: Tally, *, confidence: float = 0.95) -> tup
         at most +37.4 points n=40 (95% exact unconditional bound).
 
     Reference:
-        Berger and Boos (1994).
+        Buehler (1957); Berger and Boos (1994).
     """
     return _bounds(OneSided.separate(first, second), confidence)
 
@@ -127,7 +128,7 @@ def paired_gain_bounds(pairs: PairTally, *, confidence: float = 0.95) -> tuple[B
         at least +7.8 points n=50 (95% exact unconditional paired bound).
 
     Reference:
-        Berger and Boos (1994).
+        Buehler (1957); Berger and Boos (1994).
     """
     return _bounds(OneSided.paired(pairs), confidence)
 
@@ -149,7 +150,7 @@ def one_sided_bounds(using: Callable[..., Any], /, *data: object, confidence: fl
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import one_sided_bounds, welch
+        >>> from surefoot.reference import one_sided_bounds, welch
         >>> lower, _ = one_sided_bounds(welch, Scores([0.9, 0.8, 0.7, 1.0]), Scores([0.4, 0.6, 0.5, 0.5]))
         >>> print(f"{lower.value:.2f} {lower.confidence}")
         0.20 0.95
@@ -182,13 +183,13 @@ def central_gains(
 
     Example:
         >>> from surefoot import PairTally
-        >>> from surefoot.stats import central_gains
+        >>> from surefoot.reference import central_gains
         >>> ((gain, sides),) = central_gains([PairTally(both=20, first_only=12, second_only=2, neither=16)])
         >>> print(gain.verdict, round(sides.better, 4))
-        better 0.0035
+        better 0.0054
 
     Reference:
-        Berger and Boos (1994).
+        Buehler (1957); Berger and Boos (1994).
     """
     error, margin = (1.0 - _check.confidence(confidence)) / 2.0, _check.margin(margin, 1.0)
     asks = [asked(*one) if isinstance(one, tuple) else asked(one) for one in compared]
@@ -210,7 +211,7 @@ def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
     Args:
         first: The policy the statements are about.
         second: The policy it is compared with.
-        confidence: That of the interval: its half error sets gamma, and must not come from the data.
+        confidence: That of the interval: its half error orders the tables, and must not come from the data.
         margin: The gain that would not matter.
 
     Assumptions:
@@ -218,13 +219,13 @@ def gain_sides(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import gain_sides
+        >>> from surefoot.stats.one_sided_gains import gain_sides
         >>> found = gain_sides(Tally(17, 20), Tally(14, 20), margin=0.2)
         >>> print(f"{found.not_worse:.4f} {found.better:.2f}")
         0.0084 1.00
 
     Reference:
-        Berger and Boos (1994).
+        Buehler (1957); Berger and Boos (1994).
     """
     return _sides(OneSided.separate(first, second), confidence, margin)
 
@@ -234,7 +235,7 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
 
     Args:
         pairs: Pairs by which policy succeeded.
-        confidence: That of the interval: its half error sets gamma, and must not come from the data.
+        confidence: That of the interval: its half error orders the tables, and must not come from the data.
         margin: The gain that would not matter.
 
     Assumptions:
@@ -242,13 +243,13 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
 
     Example:
         >>> from surefoot import PairTally
-        >>> from surefoot.stats import paired_gain_sides
+        >>> from surefoot.stats.one_sided_gains import paired_gain_sides
         >>> found = paired_gain_sides(PairTally(both=20, first_only=12, second_only=2, neither=16))
         >>> print(f"{found.better:.5f}")
-        0.00350
+        0.00537
 
     Reference:
-        Berger and Boos (1994).
+        Buehler (1957); Berger and Boos (1994).
     """
     return _sides(OneSided.paired(pairs), confidence, margin)
 
@@ -276,7 +277,7 @@ class OneSided(ComparedTallies):
     __slots__ = ()
 
     def ends(self, error: float, ordering: float) -> tuple[float, float]:
-        """The lower and the upper bound, each with this error; the limits of the nuisance come from another."""
+        """The lower and the upper bound, each with this error, from tables ordered at another."""
         return _one_sided(self.table, error, ordering)[:2]
 
     def sides(self, margin: float, ordering: float) -> Sides:
@@ -298,13 +299,15 @@ def _many_one_sided(
     tables: Sequence[tuple[int, ...]], error: float, ordering: float
 ) -> dict[tuple[int, ...], tuple[float, float, float, float]]:
     """Both bounds, each with this error, and both p-values against 0 of many tables, those of one design together."""
-    from surefoot.numerics import inversion
+    from surefoot.numerics.rates import inversion
 
     found: dict[tuple[int, ...], tuple[float, float, float, float]] = {}
     turns = {table: oriented(table) for table in tables}
     for alike in _designs(table for table, _ in turns.values()).values():
         count = len(alike)
-        ends, tails = (part.tolist() for part in inversion.lower_ends(batch(alike, ordering), error, both=False))
+        ends, tails = (
+            part.tolist() for part in inversion.lower_ends(batch(alike, ordering, both=False), error, both=False)
+        )
         for place, table in enumerate(alike):
             other = place if is_even(table) else place + count
             found[table] = ends[place], 0.0 - ends[other], tails[place], tails[other]
@@ -328,10 +331,10 @@ def _tails(table: tuple[int, ...], edge: float, ordering: float) -> tuple[float,
     """The p-values of "at most the edge", and of "at least minus the edge"."""
     import numpy as np
 
-    from surefoot.numerics import inversion
+    from surefoot.numerics.rates import inversion
 
     table, turned = oriented(table)
-    better, worse = inversion.tail(batch([table], ordering), np.arange(2), edge, both=False).tolist()
+    better, worse = inversion.tail(batch([table], ordering, both=False), np.arange(2), edge, both=False).tolist()
     if is_even(table):
         worse = better
     return (worse, better) if turned else (better, worse)

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 
 def _low(k: Any, n: Any, tail: float, draws: Any) -> Ends:
-    from surefoot.numerics import randomised_counts
+    from surefoot.numerics.rates import randomised_counts
 
     return randomised_counts.low(k, draws, n, tail), 1.0
 
 
 def _high(k: Any, n: Any, tail: float, draws: Any) -> Ends:
-    from surefoot.numerics import randomised_counts
+    from surefoot.numerics.rates import randomised_counts
 
     return 0.0, randomised_counts.high(k, draws, n, tail)
 
 
 def _both(k: Any, n: Any, tail: float, draws: Any) -> Ends:
-    from surefoot.numerics import randomised_counts
+    from surefoot.numerics.rates import randomised_counts
 
     return randomised_counts.unbiased(k, draws, n, tail)
 
@@ -145,7 +145,7 @@ def optimal_interval(
     Reference:
         Lehmann and Romano, "Testing Statistical Hypotheses", sections 4.2 and 5.5 (uniformly most accurate unbiased).
     """
-    from surefoot.numerics import beta, randomised_counts
+    from surefoot.numerics.rates import beta, randomised_counts
 
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
@@ -188,7 +188,7 @@ def _drawn(rng: Rng | None, draw: float | None) -> tuple[float, int | None]:
 
 
 def _bound(tally: Tally, side: Side, confidence: float, draw: float, seed: int | None) -> Bound:
-    from surefoot.numerics import randomised_counts
+    from surefoot.numerics.rates import randomised_counts
 
     lower = side == "lower"
     end = randomised_counts.low if lower else randomised_counts.high

@@ -52,7 +52,7 @@ def mcnemar_midp(pairs: PairTally) -> GainTest:
         Fagerland, Lydersen and Laake (2013), "The McNemar test for binary matched-pairs data: mid-p and asymptotic
         are better than exact conditional".
     """
-    from surefoot.numerics import binomial
+    from surefoot.numerics.rates import binomial
 
     pairs = pair_tally(pairs)
     b, c = pairs.first_only, pairs.second_only
@@ -71,7 +71,7 @@ def mcnemar_chi2(pairs: PairTally) -> GainTest:
 
     Example:
         >>> from surefoot import PairTally
-        >>> from surefoot.stats import mcnemar_chi2
+        >>> from surefoot.reference import mcnemar_chi2
         >>> round(mcnemar_chi2(PairTally(both=0, first_only=60, second_only=40, neither=0)).p_value, 6)
         0.0455
 
@@ -91,7 +91,7 @@ def mcnemar_edwards(pairs: PairTally) -> GainTest:
 
     Example:
         >>> from surefoot import PairTally
-        >>> from surefoot.stats import mcnemar_edwards
+        >>> from surefoot.reference import mcnemar_edwards
         >>> round(mcnemar_edwards(PairTally(both=0, first_only=60, second_only=40, neither=0)).p_value, 6)
         0.057433
 
@@ -113,7 +113,7 @@ def _chi(pairs: PairTally, value: float, method: str) -> GainTest:
 
 def _tails(b: int, c: int) -> tuple[float, float]:
     """The chances of at least `b`, and of at least `c`, heads of a fair coin tossed b + c times."""
-    from surefoot.numerics import binomial
+    from surefoot.numerics.rates import binomial
 
     return float(binomial.at_least(b, b + c, 0.5)), float(binomial.at_least(c, b + c, 0.5))
 

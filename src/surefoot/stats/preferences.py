@@ -13,7 +13,7 @@ from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
-from surefoot.stats import bootstrap, differences
+from surefoot.stats import differences
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 Preference = tuple[str, str, str | float]
 _OUTCOMES: dict[object, float] = {"first": 1.0, "second": 0.0, "tie": 0.5, 1: 1.0, 0: 0.0, 0.5: 0.5}
+FEW = 30
+"""Below so many units to resample the interval is likely too narrow."""
 _RIDGE = 0.01  # holds a strength finite where a resample or a left-out session leaves it open; far less than one game
 _BLOCK = 250_000  # cells fitted at a time: about a tenth of a second
 
@@ -138,7 +140,7 @@ def davidson(
         two policies' strengths.
 
     Example:
-        >>> from surefoot.stats import davidson
+        >>> from surefoot.reference import davidson
         >>> games = [("a", "b", "first")] * 7 + [("a", "b", "second")] * 3 + [("b", "c", "tie")] * 4
         >>> found = davidson(games + [("a", "c", 1)] * 6 + [("a", "c", 0)] * 2, rng=7)
         >>> round(found.tie_strength, 3)
@@ -163,9 +165,9 @@ def _strengths(
 ) -> Strengths:
     import numpy as np
 
-    from surefoot.numerics import bradley_terry
+    from surefoot.numerics.rates import bradley_terry
 
-    resamples = bootstrap.check_resamples(resamples, confidence)
+    resamples = check_resamples(resamples, confidence)
     if _check.real(prior, "prior") < 0.0:
         raise _check.refused("prior", "be 0 or more", prior)
     generator, seed = _check.generator(rng)
@@ -190,7 +192,7 @@ def _strengths(
             preferences,
         )
     model = "Davidson" if davidson_ties else "Bradley-Terry"
-    few = games.independent < bootstrap.FEW
+    few = games.independent < FEW
     if few:
         method, reach = f"{model} t", _reach(covariance.diagonal(), freedom.diagonal(), (1.0 - confidence) / 2.0)
         lows, highs = theta - reach, theta + reach
@@ -244,7 +246,7 @@ def _percentiles(
     step = max(1, _BLOCK // policies**2)
     parts = [(drawn[start : start + step], _RIDGE) for start in range(0, len(drawn), step)]
     tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
-    lows, highs = zip(*(bootstrap.percentile_ends(tries[:, i], confidence) for i in range(policies)), strict=True)
+    lows, highs = zip(*(percentile_ends(tries[:, i], confidence) for i in range(policies)), strict=True)
     return np.array(lows), np.array(highs)
 
 
@@ -271,6 +273,26 @@ def _ranks(
     reach = _reach(variances, freedom, (1.0 - confidence) / (size * (size - 1)))
     stronger = theta[:, None] - theta[None, :] > reach + 1e-9
     return [(1 + int(stronger[:, i].sum()), size - int(stronger[i].sum())) for i in range(size)]
+
+
+def check_resamples(resamples: int, confidence: float) -> int:
+    """How many resamples, at least enough for one in each tail."""
+    least = int(2.0 / (1.0 - _check.confidence(confidence))) + 1
+    resamples = _check.whole(resamples, "resamples")
+    if resamples < least:
+        hint = f"At this confidence fewer than {least:,} resamples leave a tail empty."
+        raise _check.refused("resamples", f"be at least {least:,}", resamples, hint)
+    return resamples
+
+
+def percentile_ends(means: Floats, confidence: float) -> tuple[float, float]:
+    """The values with at least half the error at or beyond them on each side: mirrored data, mirrored ends."""
+    import numpy as np
+
+    each = (1.0 - confidence) / 2.0
+    rank = max(0, int(np.ceil(each * means.size * (1.0 - 1e-12))) - 1)
+    ordered = np.partition(means, (rank, means.size - 1 - rank))
+    return float(ordered[rank]), float(ordered[means.size - 1 - rank])
 
 
 def _elo(strength: float) -> float:

@@ -91,7 +91,7 @@ def _more(tally: Tally, at_least: float, tail: float) -> int | None:
     """The fewest further rollouts at the observed rate that make the claim; None when there are none."""
     import numpy as np
 
-    from surefoot.numerics import beta
+    from surefoot.numerics.rates import beta
 
     k, n = tally.successes, tally.trials
     if tally.rate <= at_least or n > MOST:

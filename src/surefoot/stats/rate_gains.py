@@ -8,7 +8,8 @@ from surefoot import _check
 from surefoot.core.assumptions import GAIN_CLOSE, PAIRED_GAIN_CLOSE, PAIRS_APART, RATE_BY_POLICY, Assumed
 from surefoot.core.interval import Interval
 from surefoot.core.tally import PairTally, Tally, pair_tally, tallies
-from surefoot.numerics import normal_quantiles, rate_ends
+from surefoot.numerics import normal_quantiles
+from surefoot.numerics.rates import rate_ends
 from surefoot.stats.exact_gains import observed_gain
 
 
@@ -50,7 +51,7 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    from surefoot.numerics import score_intervals
+    from surefoot.numerics.rates import score_intervals
 
     first, second = tallies(first, second)
     table = (first.successes, first.trials, second.successes, second.trials)
@@ -68,7 +69,7 @@ def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> I
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import agresti_caffo
+        >>> from surefoot.reference import agresti_caffo
         >>> print(agresti_caffo(Tally(140, 200), Tally(120, 200)))
         +10.0 points [+0.6, +19.2] n=400 (95% Agresti-Caffo interval).
 
@@ -104,7 +105,7 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design".
     """
-    from surefoot.numerics import score_intervals
+    from surefoot.numerics.rates import score_intervals
 
     pairs = pair_tally(pairs)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)

@@ -20,7 +20,7 @@ from surefoot.stats.exact_gains import observed_gain
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
-    from surefoot.numerics.chebyshev import Peak
+    from surefoot.numerics.proofs.chebyshev import Peak
 
 
 MOST_CELLS = 2 * 10**7
@@ -78,7 +78,7 @@ def fisher(first: Tally, second: Tally) -> GainTest:
     Reference:
         Fisher (1935), "The logic of inductive inference".
     """
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     x1, n1, x2, n2 = _counts(first, second)
     row = hypergeometric.row(n1, n2, x1 + x2)
@@ -104,7 +104,7 @@ def barnard(first: Tally, second: Tally) -> GainTest:
     Reference:
         Barnard (1947), "Significance tests for 2 x 2 tables"; Suissa and Shuster (1985).
     """
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     _enumerable(first, second)
     x1, n1, x2, n2 = _counts(first, second)
@@ -127,14 +127,14 @@ def barnard_unpooled(first: Tally, second: Tally) -> GainTest:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import barnard_unpooled
+        >>> from surefoot.reference import barnard_unpooled
         >>> print(barnard_unpooled(Tally(8, 8), Tally(5, 9)))
         +44.4 points, p = 0.0311 (Barnard's exact test, unpooled, two-sided: as far from 0, either way).
 
     Reference:
         Barnard (1947), "Significance tests for 2 x 2 tables"; Suissa and Shuster (1985).
     """
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     _enumerable(first, second)
     x1, n1, x2, n2 = _counts(first, second)
@@ -180,7 +180,7 @@ def boschloo_two_sided(first: Tally, second: Tally) -> GainTest:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import boschloo_two_sided
+        >>> from surefoot.reference import boschloo_two_sided
         >>> print(boschloo_two_sided(Tally(8, 8), Tally(5, 9)))
         +44.4 points, p = 0.0525 (Boschloo's exact test, two-sided: Fisher's two-sided p-value as statistic).
 
@@ -188,7 +188,7 @@ def boschloo_two_sided(first: Tally, second: Tally) -> GainTest:
         Boschloo (1970); Mehrotra, Chan and Berger (2003), "A cautionary note on exact unconditional inference for
         a difference between two independent binomial proportions".
     """
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     _enumerable(first, second)
     x1, n1, x2, n2 = _counts(first, second)
@@ -212,7 +212,7 @@ def pooled_score(first: Tally, second: Tally) -> GainTest:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import pooled_score
+        >>> from surefoot.reference import pooled_score
         >>> print(pooled_score(Tally(140, 200), Tally(120, 200)))
         +10.0 points, p = 0.0361 (pooled score test, two-sided: as far from 0, either way).
 
@@ -230,7 +230,7 @@ def miettinen_nurminen_score(first: Tally, second: Tally) -> GainTest:
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import miettinen_nurminen_score
+        >>> from surefoot.reference import miettinen_nurminen_score
         >>> round(miettinen_nurminen_score(Tally(140, 200), Tally(120, 200)).p_value, 6)
         0.036265
 
@@ -252,7 +252,7 @@ def _score(first: Tally, second: Tally, factor: float, method: str) -> GainTest:
 
 
 def _boschloo(first: Tally, second: Tally) -> Peak:
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     _enumerable(first, second)
     x1, n1, x2, n2 = _counts(first, second)
@@ -263,7 +263,7 @@ def _boschloo(first: Tally, second: Tally) -> Peak:
 def _searched(
     both: Floats, greater: Floats, less: Floats, method: str, two_sided: str, first: Tally, second: Tally
 ) -> GainTest:
-    from surefoot.numerics import hypergeometric
+    from surefoot.numerics.rates import hypergeometric
 
     either, one, other = hypergeometric.suprema(both, greater, less)
     return _test((either.value, one.value, other.value), method, two_sided, first, second, common_rate=either.at)

@@ -14,12 +14,13 @@ from surefoot.core.assumptions import ANY_RATE, NOT_FOR_USE, ONE_RATE, RATE_NEAR
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Noted
 from surefoot.core.tally import WRITE, Tally
-from surefoot.numerics import normal_quantiles, rate_ends
+from surefoot.numerics import normal_quantiles
+from surefoot.numerics.rates import rate_ends
 from surefoot.stats.rate_methods import Ends, rate_method
 
 
 def _wilson(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import wilson_arrays as kernel
+    from surefoot.numerics.rates import wilson_arrays as kernel
 
     return kernel.ends(k, n, normal_quantiles.upper_quantile(tail / 2.0))
 
@@ -39,13 +40,13 @@ def _agresti_coull(k: Any, n: Any, tail: float) -> Ends:
 
 
 def _jeffreys(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import beta
+    from surefoot.numerics.rates import beta
 
     return beta.jeffreys(k, n, tail / 2.0)
 
 
 def _exact(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import beta
+    from surefoot.numerics.rates import beta
 
     return beta.exact_low(k, n, tail / 2.0), beta.exact_high(k, n, tail / 2.0)
 
@@ -59,13 +60,13 @@ def _wilson_high(k: Any, n: Any, tail: float) -> Ends:
 
 
 def _exact_low(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import beta
+    from surefoot.numerics.rates import beta
 
     return beta.exact_low(k, n, tail), 1.0
 
 
 def _exact_high(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics import beta
+    from surefoot.numerics.rates import beta
 
     return 0.0, beta.exact_high(k, n, tail)
 

@@ -28,7 +28,7 @@ from surefoot.stats.means import unit
 from surefoot.stats.order_free import ScoreTest
 
 if TYPE_CHECKING:
-    from surefoot.numerics.two_groups import TwoGroups
+    from surefoot.numerics.scores.two_groups import TwoGroups
 
 PAIRED, SEPARATE = "paired Gaffke", "two-sample Gaffke"
 
@@ -170,7 +170,7 @@ def paired_score_gain_bound(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import paired_score_gain_bound
+        >>> from surefoot.reference import paired_score_gain_bound
         >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6, 0.5] * 10)
         >>> print(paired_score_gain_bound(first, second))
         at least +0.245 n=40 (95% paired Gaffke bound).
@@ -189,7 +189,7 @@ def paired_score_test(first: Scores, second: Scores, *, gain: float = 0.0, sever
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import paired_score_test
+        >>> from surefoot.reference import paired_score_test
         >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.8, 0.7, 0.9, 0.6] * 10)
         >>> print(paired_score_test(first, second))
         +0.100 against +0.000, p = 0.0481 (paired Gaffke, n=40).
@@ -237,7 +237,7 @@ def score_gain_bound(first: Scores, second: Scores, side: Side = "lower", *, con
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import score_gain_bound
+        >>> from surefoot.reference import score_gain_bound
         >>> print(score_gain_bound(Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.4, 0.5, 0.6] * 5)))
         at least +0.220 n=55 (95% two-sample Gaffke bound).
 
@@ -255,7 +255,7 @@ def score_test(first: Scores, second: Scores, *, gain: float = 0.0) -> ScoreTest
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import score_test
+        >>> from surefoot.reference import score_test
         >>> print(score_test(Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.7, 0.8, 0.6] * 5)))
         +0.150 against +0.000, p = 0.0169 (two-sample Gaffke, n=55).
 
@@ -275,7 +275,7 @@ def surely_undecided(first: Scores, second: Scores, *, confidence: float = 0.95,
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import surely_undecided
+        >>> from surefoot.stats.score_gains import surely_undecided
         >>> surely_undecided(Scores([0.9, 0.8, 1.0] * 10), Scores([0.8, 0.9, 0.9] * 10))
         True
 
@@ -300,7 +300,7 @@ def _separate(first: Scores, second: Scores) -> Compared:
 
 
 def _groups(first: Scores, second: Scores) -> TwoGroups:
-    from surefoot.numerics import score_samples, two_groups
+    from surefoot.numerics.scores import score_samples, two_groups
 
     samples = score_samples.pool(unit(first)), score_samples.pool(1.0 - unit(second))
     return two_groups.TwoGroups(samples, (0.5, 0.5))
@@ -309,7 +309,7 @@ def _groups(first: Scores, second: Scores) -> TwoGroups:
 def _paired(first: Scores, second: Scores, several_tasks: bool) -> Compared:
     import numpy as np
 
-    from surefoot.numerics import score_samples, score_tails
+    from surefoot.numerics.scores import score_samples, score_tails
 
     gap = differences.paired(first, second)
     most = first.high - first.low

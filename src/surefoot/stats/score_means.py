@@ -54,7 +54,7 @@ def score_mean_lower(scores: Scores, *, confidence: float = 0.95, several_tasks:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import score_mean_lower
+        >>> from surefoot.reference import score_mean_lower
         >>> print(score_mean_lower(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4)))
         at least 0.823 n=40 (95% Gaffke bound).
 
@@ -74,7 +74,7 @@ def score_mean_upper(scores: Scores, *, confidence: float = 0.95, several_tasks:
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import score_mean_upper
+        >>> from surefoot.reference import score_mean_upper
         >>> print(score_mean_upper(Scores([0.0, 0.2, 0.0, 0.4, 0.0, 0.1, 0.0, 0.0, 0.3, 0.0] * 4)))
         at most 0.177 n=40 (95% Gaffke bound).
 
@@ -94,7 +94,7 @@ def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False)
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import score_mean_test
+        >>> from surefoot.reference import score_mean_test
         >>> print(score_mean_test(Scores([1.0, 0.8, 1.0, 0.6, 1.0, 0.9, 1.0, 1.0, 0.7, 1.0] * 4), 0.8))
         0.900 against 0.800, p = 0.0318 (Gaffke, n=40).
 
@@ -120,7 +120,7 @@ def score_mean_test(scores: Scores, mean: float, *, several_tasks: bool = False)
 
 
 def _test(scores: Scores, several_tasks: bool) -> order_free.Tested:
-    from surefoot.numerics import score_samples, score_tails
+    from surefoot.numerics.scores import score_samples, score_tails
 
     test = score_tails.OneSample(score_samples.pool(unit(scores)))
     return order_free.Spread(test) if several_tasks else test

@@ -106,7 +106,7 @@ def stratified_score_gain_bound(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import stratified_score_gain_bound
+        >>> from surefoot.reference import stratified_score_gain_bound
         >>> pick = Scores([1, 0.8, 0.9, 0.7] * 5), Scores([0.4, 0.5, 0.6] * 5)
         >>> place = Scores([0.6, 0.5, 0.7] * 6), Scores([0.3, 0.4, 0.2, 0.1] * 6)
         >>> print(stratified_score_gain_bound({"pick": pick, "place": place}))
@@ -135,7 +135,7 @@ def stratified_score_test(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import stratified_score_test
+        >>> from surefoot.reference import stratified_score_test
         >>> pick = Scores([1, 0.8, 0.9, 0.7] * 5), Scores([0.7, 0.8, 0.6] * 5)
         >>> place = Scores([0.6, 0.5, 0.7] * 6), Scores([0.3, 0.4, 0.7, 0.6] * 6)
         >>> print(stratified_score_test({"pick": pick, "place": place}))
@@ -168,7 +168,7 @@ def stratified_score_mean(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import stratified_score_mean
+        >>> from surefoot.reference import stratified_score_mean
         >>> tasks = {"pick": Scores([1, 0.8, 0.9] * 8), "place": Scores([0.2, 0.5] * 8)}
         >>> print(stratified_score_mean(tasks, weights="tasks"))
         0.625 [0.544, 0.703] n=40 (95% stratified scores interval).
@@ -241,7 +241,7 @@ def _test(sides: list[list[Floats]], shares: list[float], proved: bool) -> order
     """The test of the weighted mean of all cells, those of one policy in one list; the policies weigh alike."""
     import numpy as np
 
-    from surefoot.numerics import many_groups, score_samples, task_groups
+    from surefoot.numerics.scores import many_groups, score_samples, task_groups
 
     if not proved:
         return task_groups.task_groups(sides, [np.array(shares)] * len(sides))

@@ -85,18 +85,20 @@ class SelectionBias(Record):
         """Whether there is one highest, whose rate is too high by half a point or more."""
         return len(self.names) == 1 and self.bias >= 0.005
 
-    def __str__(self) -> str:
+    @property
+    def excess(self) -> str:
+        """The rate, and by how much it is probably too high, in words."""
         points = round(100.0 * self.bias)
+        about = f"{max(points, 1)} point{'s' if points > 1 else ''}"
+        return f"{formatting.number(self.shown)} is probably about {about} too high"
+
+    def __str__(self) -> str:
         rate = formatting.number(self.shown)
         if len(self.names) > 1:
             return f"{sentences.listed(self.names)} are tied for the highest rate of {self.policies:,}, {rate}."
         if not self.matters:
             return f"{self.names[0]}: its {rate}, the highest of {self.policies:,}, is too high by under half a point."
-        about = f"{max(points, 1)} point{'s' if points > 1 else ''}"
-        return (
-            f"{self.names[0]}: its {rate} is probably about {about} too high, "
-            f"because it was picked as the highest of {self.policies:,}."
-        )
+        return f"{self.names[0]}: its {self.excess}, because it was picked as the highest of {self.policies:,}."
 
 
 def shortlist(
@@ -206,7 +208,7 @@ def simultaneous_lower_bounds(
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import simultaneous_lower_bounds
+        >>> from surefoot.reference import simultaneous_lower_bounds
         >>> found = simultaneous_lower_bounds({"new": Tally(46, 50), "mid": Tally(40, 50), "old": Tally(21, 50)})
         >>> print(found["new"])
         at least 79.7% n=50 (95% Sidak-over-3 Clopper-Pearson bound).
@@ -247,7 +249,7 @@ def selection_bias(policies: Mapping[str, Tally]) -> SelectionBias:
         Bias of the maximum by the parametric plug-in, as in Efron (2011), "Tweedie's formula and selection bias",
         section 1, but by exact sums.
     """
-    from surefoot.numerics.best_of_many import mean_excess
+    from surefoot.numerics.rates.best_of_many import mean_excess
 
     names = _ordered(policies)
     for name in names:
@@ -308,7 +310,7 @@ def _best_p_values(
 ) -> tuple[dict[str, float], str]:
     tallies = {name: one for name, one in policies.items() if isinstance(one, Tally)}
     if p_values is None and len(tallies) == len(policies) and max(t.trials for t in tallies.values()) <= MOST_EXACT:
-        from surefoot.numerics.best_of_many import HighestOfMany
+        from surefoot.numerics.rates.best_of_many import HighestOfMany
 
         kept = [tallies[name] for name in names]
         test = HighestOfMany([one.successes for one in kept], [one.trials for one in kept])

@@ -108,7 +108,7 @@ def bonferroni_gains(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import bonferroni_gains
+        >>> from surefoot.reference import bonferroni_gains
         >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
         >>> [str(gain.verdict) for gain in bonferroni_gains([(new, old), (new, base), (old, base)])]
         ['undecided', 'better', 'better']
@@ -143,13 +143,13 @@ def step_down_gains(
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import step_down_gains
+        >>> from surefoot.reference import step_down_gains
         >>> a, b, c = Tally(30, 30), Tally(25, 30), Tally(13, 30)
         >>> for found in step_down_gains([(a, b), (a, c), (b, c)]):
         ...     print(found.gain.verdict, found.verdict, round(found.p_value, 4))
         undecided better 0.0448
         better better 0.0001
-        better better 0.0033
+        better better 0.0032
 
     Reference:
         Holm (1979); Dunn (1961).
@@ -188,7 +188,7 @@ def holm_gains(
 
     Example:
         >>> from surefoot import Scores
-        >>> from surefoot.stats import holm_gains
+        >>> from surefoot.reference import holm_gains
         >>> new, old, base = Scores([0.9, 0.8, 1.0] * 20), Scores([0.8, 0.9, 0.9] * 20), Scores([0.2, 0.4] * 30)
         >>> [str(gain.verdict) for gain in holm_gains([(new, old), (new, base), (old, base)])]
         ['undecided', 'better', 'better']

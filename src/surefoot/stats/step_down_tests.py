@@ -98,7 +98,7 @@ def step_down(sides: Sequence[Sides], *, confidence: float = 0.95) -> tuple[Step
         chance of a verdict that is false or points the wrong way is at most 1 - confidence, whatever the gains.
 
     Example:
-        >>> from surefoot.stats import Sides, step_down
+        >>> from surefoot.stats.step_down_tests import Sides, step_down
         >>> pairs = [Sides.of(0.004, +0.3), Sides.of(0.019, +0.2), Sides.of(0.4, -0.1)]
         >>> [str(one.verdict) for one in step_down(pairs)]
         ['better', 'better', 'undecided']

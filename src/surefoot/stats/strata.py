@@ -56,7 +56,7 @@ def stratified_gain(
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import stratified_gain
+        >>> from surefoot.reference import stratified_gain
         >>> found = stratified_gain({"easy": (Tally(18, 20), Tally(60, 80)), "hard": (Tally(32, 80), Tally(4, 20))})
         >>> print(found)
         +17.5 points [+1.4, +31.2] n=200 (95% stratified rates interval), p = 0.0350: the first is better.
@@ -139,7 +139,7 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
 
     Example:
         >>> from surefoot import Tally
-        >>> from surefoot.stats import stratified_hoeffding_gain
+        >>> from surefoot.reference import stratified_hoeffding_gain
         >>> strata = {"pick": (Tally(3, 3), Tally(1, 3)), "place": (Tally(4, 4), Tally(1, 4))}
         >>> print(stratified_hoeffding_gain(strata))
         +71.4 points [+14.3, +96.5] n=14 (95% stratified Hoeffding interval), p = 0.0130: the first is better.
@@ -148,7 +148,7 @@ def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margi
         Hoeffding (1956), "On the distribution of the number of successes in independent trials"; Clopper and Pearson
         (1934).
     """
-    from surefoot.numerics import strata_rule
+    from surefoot.numerics.rates import strata_rule
 
     each = _given(strata)
     uneven = [task for task, (first, second) in strata.items() if first.trials != second.trials]
@@ -204,7 +204,7 @@ def gain_gap_p(
     """
     import numpy as np
 
-    from surefoot.numerics import strata_rule
+    from surefoot.numerics.rates import strata_rule
 
     side = np.asarray(inside, bool)
     if side.all() or not side.any():
@@ -230,7 +230,7 @@ def least_p(strata: Strata, *, weights: Weights, error: float) -> float:
     """
     import numpy as np
 
-    from surefoot.numerics import inversion, strata_rule
+    from surefoot.numerics.rates import inversion, strata_rule
 
     each = _given(strata)
     if len(each) == 1:
@@ -274,7 +274,7 @@ def stratified_rate(tallies: Mapping[str, Tally], *, weights: Weights = "tasks",
     """
     import numpy as np
 
-    from surefoot.numerics import strata_rule
+    from surefoot.numerics.rates import strata_rule
     from surefoot.stats.rates import clopper_pearson
 
     _check.filled(tallies, "tallies", "hold at least one stratum")
@@ -331,7 +331,7 @@ def _inverted(
     """Ends and p-value; the same table is asked for again by families and reports."""
     import numpy as np
 
-    from surefoot.numerics import strata_rule
+    from surefoot.numerics.rates import strata_rule
 
     rows = np.asarray(table, float)
     hits, trials = strata_rule.cells(rows[:, :2], rows[:, 2:])

@@ -28,9 +28,6 @@ LABELS = (
 )
 """Columns whose names decide nothing: what they are follows from the shape of the table."""
 
-PAIR_KEYS = ("task", "condition", "seed", "repeat")
-"""What two rollouts share when they were run in the same environment."""
-
 OTHER_NAMES: dict[str, tuple[str, ...]] = {
     "policy": (
         *("policy_name", "policy_id", "method", "method_name", "model", "model_name", "arm", "agent", "agent_name"),

@@ -46,6 +46,7 @@ class Asked:
         where: The values that are wanted of a column; rows with others are left out.
         sheet: The sheet to read of a workbook; its first when None.
         kept: The frame's columns that are kept as labels although no canonical column is made of them.
+        fields: Paths of fields inside objects that are read as columns.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -55,6 +56,7 @@ class Asked:
     where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     sheet: str | None = None
     kept: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for column in self.columns:

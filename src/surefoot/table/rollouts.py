@@ -197,7 +197,8 @@ class Rollouts:
             f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>"
             for row in zip(*rows.values(), strict=True)
         )
-        return f"<p>{escape(repr(self)[1:-1])}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return formatting.visible(f"<p>{escape(repr(self)[1:-1])}</p>{table}")
 
     def __len__(self) -> int:
         return sum(group.rollouts + group.void for group in self.summary(by=()))
@@ -277,7 +278,7 @@ class Rollouts:
     def thin(self, rng: np.random.Generator | int) -> Rollouts:
         """One random policy kept per shared environment, so that the policies' streams are independent.
 
-        A shared environment is one task, condition, seed and repeat. Tests for independent streams need this; tests
+        An environment is a unit in its settings, with all its repeats. Tests for independent streams need this; tests
         for pairs do not, and lose nothing without it.
         """
 
@@ -365,9 +366,9 @@ class Rollouts:
         Args:
             first: The policy the gain is about.
             second: The policy it is compared with.
-            on: The columns that tell which rollouts belong together; by default the task and the condition, or the
-                seed where there is no condition, and what tells several rollouts there apart. Saying
-                ``on=("task", "order")`` declares that the n-th rollouts shared an environment.
+            on: The columns that tell which rollouts belong together; by default the unit and its settings, and
+                the repeat where one policy met a unit several times. Saying ``on=("task", "order")`` declares that the
+                n-th rollouts shared an environment.
             measure: Whose known outcomes count; success where the table has it.
 
         Raises:

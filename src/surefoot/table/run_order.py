@@ -37,12 +37,15 @@ def in_blocks(labels: Sequence[Any]) -> bool:
 
 
 def declared_order(rollouts: Rollouts) -> bool:
-    """Whether a column says in which order each policy's rollouts of a task were run; that of the rows may be any."""
+    """Whether a column says in which order each policy's rollouts of a level were run; that of the rows may be any.
+
+    That numbers tell when, and not only which, no shape can show: `order` is what a file or its format calls so.
+    """
     import narwhals as nw
 
     if "order" not in rollouts.columns:
         return False
-    within = ["policy", *(["task"] if "task" in rollouts.columns else [])]
+    within = ["policy", *({rollouts.split} - {None, "order"})]
     rows = rollouts.counted()
     gaps = small(rows.select(nw.col("order").is_null().cast(nw.Int64).sum().alias("gaps")))["gaps"][0]
     each = rows.group_by(*within, "order").agg(nw.len().alias("times"))

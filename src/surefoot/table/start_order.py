@@ -23,8 +23,8 @@ from surefoot.errors import DataError
 if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts
 
-NUMBERS = ("order", "condition", "seed", "repeat")
-"""Columns that may number the starts."""
+EPOCH = 1e8
+"""Whole numbers from here on are seconds since 1970, not numbers of starts."""
 
 
 class Started(NamedTuple):
@@ -68,11 +68,22 @@ class Prefix:
 
 
 def start_column(rollouts: Rollouts, name: str) -> str | None:
-    """The canonical column that is called so in the file and may hold starts; None where none is."""
-    return next(
-        (one for one in ("started_at", *NUMBERS) if one in rollouts.columns and name in (one, rollouts.called(one))),
-        None,
-    )
+    """The column that is called so and may hold starts: any but policies and outcomes; None where none is."""
+    from surefoot.table.design_of import NO_LABELS
+
+    key = rollouts.key(name)
+    return key if key in rollouts.columns and key not in NO_LABELS else None
+
+
+def numbers_starts(rollouts: Rollouts, column: str) -> bool:
+    """Whether a column holds numbers of the starts, not times: whole and no Unix times, or no times at all."""
+    if column == "started_at":  # a time by its name; a simulator's may well begin at 0
+        return False
+    known = [value for value in rollouts.polars()[column].to_list() if value is not None]
+    numbers = [number for value in known if (number := _number(value)) is not None]
+    if len(numbers) == len(known):
+        return min(numbers, default=0.0) < EPOCH
+    return any(_moment(value) is None for value in known)
 
 
 def says_start(rollouts: Rollouts) -> bool:
@@ -93,7 +104,7 @@ def started(rollouts: Rollouts, measure: str, keys: Sequence[str], column: str |
     took = pl.col("duration") if "duration" in frame.columns else pl.lit(None)
     columns = [counts.alias("counts"), pl.col(measure).cast(pl.Float64).alias("value"), took.alias("took")]
     table = frame.select(*columns, *(pl.col(name).alias(f"key {place}") for place, name in enumerate(keys)), "policy")
-    starts = [None] * frame.height if column is None else _starts(rollouts, frame[column].to_list(), column)
+    starts = [None] * frame.height if column is None else _starts(rollouts, column)
     return [
         Started(row[-1], row[3:-1], row[1], row[0], place, start, row[2])
         for place, (row, start) in enumerate(zip(table.rows(), starts, strict=True), 1)
@@ -241,13 +252,12 @@ def by_starts(
         refuse_other_order(rollouts)
     if column is None or (column == "order" and start_order is None):
         return rollouts, ""
-    keys = tuple(name for name in ("task", "condition", "seed", "repeat") if name in rollouts.columns)
-    rows = started(rollouts, measure, keys, column)
-    if column == "started_at":
-        prefix = timed(rows, policies, 1, rollouts.source)
-    else:
+    rows = started(rollouts, measure, rollouts.design.keys("unit", "setting", "cluster", "run", "repeat"), column)
+    if numbers_starts(rollouts, column):
         first = min(1, int(min(row.start or 0.0 for row in rows)))
-        prefix = numbered(rows, policies, first, each=column != "order", source=rollouts.source)
+        prefix = numbered(rows, policies, first, each=False, source=rollouts.source)
+    else:
+        prefix = timed(rows, policies, 1, rollouts.source)
     places = pl.DataFrame({"__row__": [row.place for row in prefix.rollouts]}, schema={"__row__": pl.Int64})
     frame = rollouts.polars().with_columns(__row__=pl.int_range(1, pl.len() + 1, dtype=pl.Int64))
     ordered = places.join(frame, on="__row__", how="left", maintain_order="left").drop("__row__")
@@ -324,12 +334,13 @@ def _last_full(rows: Sequence[Started], parallel: int, source: str) -> float:
     return last
 
 
-def _starts(rollouts: Rollouts, values: Sequence[Any], column: str) -> list[float]:
+def _starts(rollouts: Rollouts, column: str) -> list[float]:
     found = []
-    for place, value in enumerate(values, 1):
-        start = _moment(value) if column == "started_at" else _number(value)
+    number = numbers_starts(rollouts, column)
+    for place, value in enumerate(rollouts.polars()[column].to_list(), 1):
+        start = _number(value) if number else _moment(value)
         if start is None:
-            must = "a time" if column == "started_at" else "a whole number"
+            must = "a whole number" if number else "a time"
             raise DataError(
                 f"`{rollouts.called(column)}` must give the start of every {spoken().rollout} as {must}; got "
                 f"{str(value)[:40]!r}.",

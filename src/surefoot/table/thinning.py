@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from surefoot import _check
 from surefoot.errors import DataError
-from surefoot.table.columns import PAIR_KEYS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,9 +20,13 @@ def thinned(rollouts: Rollouts, rng: np.random.Generator | int) -> Rollouts:
     import polars as pl
 
     generator, seed = _check.generator(rng)
-    keys = [key for key in PAIR_KEYS if key in rollouts.columns]
-    if not {"condition", "seed"} & set(keys):
-        raise DataError("there must be a `condition` or a `seed` column to know shared environments; got neither.")
+    keys = rollouts.design.keys("unit", "setting")
+    if rollouts.design.unit is None:
+        raise DataError(
+            f"a column must tell which {rollouts.words.rollouts} share {rollouts.words.an_environment}; none does.",
+            source=rollouts.source,
+            cure="Say which: rollouts.declare(unit=...).",
+        )
     table = rollouts.polars().with_row_index("__row__")
     counted = table.filter(pl.col("valid").fill_null(True)) if "valid" in rollouts.columns else table
     met = counted.select(*keys, "policy").unique().sort(*keys, "policy", nulls_last=True)
