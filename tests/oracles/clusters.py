@@ -110,6 +110,6 @@ def hidden_in_two(first: tuple[float, float], second: tuple[float, float], share
     for i in range(steps + 1):
         q = i / steps
         r = (share * (d + e) - d * q) / e
-        if 0 <= r <= 1:
-            best = max(best, (1 - q) ** k * (1 - r) ** number)
+        if -1e-9 <= r <= 1:  # the largest chance may stand at r = 0, which rounding puts just below
+            best = max(best, (1 - q) ** k * (1 - max(r, 0.0)) ** number)
     return best

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from surefoot.numerics.scores import cluster_moments
@@ -84,6 +84,7 @@ def test_degrees_of_freedom_of_equal_clusters_are_one_less_than_they():
 
 
 @given(st.tuples(st.floats(0.05, 2), st.floats(1, 30)), st.tuples(st.floats(0.05, 2), st.floats(1, 30)))
+@example((2.0, 1.0), (0.05, 10.0))
 @settings(max_examples=20, deadline=None)
 def test_hidden_clusters_of_two_policies_hide_where_they_are_least_likely_met(first, second):
     unmet = Unmet.of([first[0], second[0]], [first[1], second[1]])
