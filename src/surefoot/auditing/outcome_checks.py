@@ -247,8 +247,8 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
     }
     each = {column: met for column in few if (met := _one_each(rollouts, column.key))}
     for column, levels in each.items():
-        met = some([f"{level!r} for {name!r}" for name, level in levels.items()])
-        says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {met}."
+        listed = some([f"{level!r} for {name!r}" for name, level in levels.items()])
+        says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {listed}."
     return [
         Finding(
             about=APART,

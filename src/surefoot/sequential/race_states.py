@@ -68,7 +68,8 @@ class RaceState(Standing, Record):
     @property
     def present(self) -> tuple[str, ...]:
         """The policies that have joined."""
-        return self.rule.names[: len(self.standings)]
+        names: tuple[str, ...] = self.rule.names
+        return names[: len(self.standings)]
 
     def _those(self, word: str) -> tuple[str, ...]:
         return tuple(name for name, said in zip(self.present, self.standings, strict=True) if said == word)
@@ -109,9 +110,11 @@ class RaceState(Standing, Record):
     @property
     def room(self) -> int:
         """How many further rounds the horizon allows, or the budget as the next one is."""
-        if self.rule.budget is None:
-            return max(0, self.rule.horizon - self.rounds)
-        return (self.rule.budget - self.rollouts_used) // max(1, sum(self.turns.values()))
+        horizon: int = self.rule.horizon
+        budget: int | None = self.rule.budget
+        if budget is None:
+            return max(0, horizon - self.rounds)
+        return (budget - self.rollouts_used) // max(1, sum(self.turns.values()))
 
     @property
     def spent(self) -> bool:
@@ -159,8 +162,9 @@ class RaceState(Standing, Record):
         return self.p_values[self._place(name)]
 
     def _place(self, name: str) -> int:
-        _check.choice(name, "name", dict.fromkeys(self.rule.names))
-        return self.rule.names.index(name)
+        names: tuple[str, ...] = self.rule.names
+        _check.choice(name, "name", dict.fromkeys(names))
+        return names.index(name)
 
     @property
     def letters(self) -> Letters:

@@ -45,7 +45,7 @@ def declared_order(rollouts: Rollouts) -> bool:
 
     if "order" not in rollouts.columns:
         return False
-    within = ["policy", *({rollouts.split} - {None, "order"})]
+    within = ["policy", *(split for split in [rollouts.split] if split not in (None, "order"))]
     rows = rollouts.counted()
     gaps = small(rows.select(nw.col("order").is_null().cast(nw.Int64).sum().alias("gaps")))["gaps"][0]
     each = rows.group_by(*within, "order").agg(nw.len().alias("times"))
