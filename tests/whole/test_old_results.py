@@ -1,6 +1,7 @@
 """What version 0.2.0 wrote opens, with its numbers and verdicts (tests/fixtures/v0_2_0/README.md)."""
 
 import importlib
+import inspect
 import json
 import pkgutil
 import re
@@ -8,9 +9,11 @@ import runpy
 from pathlib import Path
 
 import pytest
+import typer
 
 import surefoot as sf
 from surefoot import _moved
+from surefoot.cli.main import application
 from surefoot.core.record import Record
 from surefoot.reporting.reports import Report
 
@@ -59,7 +62,10 @@ def test_a_report_makes_its_pages_again():
 
 
 ROOT = Path(__file__).parents[2]
-NAMES = (ROOT / "tests" / "fixtures" / "v0_2_0" / "names.txt").read_text(encoding="utf-8").split()
+LISTS = ROOT / "tests" / "fixtures" / "v0_2_0"
+NAMES = (LISTS / "names.txt").read_text(encoding="utf-8").split()
+COMMANDS = (LISTS / "commands.txt").read_text(encoding="utf-8").splitlines()
+PARAMETERS = (LISTS / "parameters.txt").read_text(encoding="utf-8").splitlines()
 PAGE = (ROOT / "docs" / "migrating-0.3.md").read_text(encoding="utf-8")
 
 
@@ -77,6 +83,36 @@ def test_public_names_of_0_2_0_answer_or_are_told_to_have_gone(name):
         assert found is pkgutil.resolve_name(now)
     else:
         assert f"`{name.removeprefix('surefoot.')}" in PAGE, f"{name} is gone, and the page does not say so"
+
+
+@pytest.mark.parametrize("line", PARAMETERS, ids=lambda line: line.split()[0])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_parameters_of_0_2_0_are_taken_or_are_told_to_have_gone(line):
+    name, *parameters = line.split()
+    room, _, last = name.rpartition(".")
+    try:
+        taken = inspect.signature(getattr(importlib.import_module(room), last)).parameters
+    except AttributeError:
+        assert f"`{name.removeprefix('surefoot.')}" in PAGE
+        return
+    gone = [one for one in parameters if one not in taken and f'`{one}="' not in PAGE]
+    assert gone == []
+
+
+def options(command, path=()):
+    """Every command by its words, with its options."""
+    for name, inner in getattr(command, "commands", {}).items():
+        yield from options(inner, (*path, name))
+    if not getattr(command, "commands", {}):
+        yield " ".join(path), {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+
+
+def test_commands_and_options_of_0_2_0_are_there_or_are_told_to_have_gone():
+    today = dict(options(typer.main.get_command(application())))
+    for line in COMMANDS:
+        command, _, taken = line.partition(":")
+        gone = {one for one in taken.split() if one not in today[command] and f"`{one}`" not in PAGE}
+        assert not gone, f"surefoot {command}"
 
 
 def test_the_page_lists_every_name_that_moved():

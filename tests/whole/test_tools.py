@@ -68,3 +68,24 @@ def test_every_room_must_take_its_branches():
     )
     assert found == {"(no room)": (100.0, 100.0), "cli": (94.0, 94.0), "files": (95.0, 95.0)}
     assert covered.low(found) == ["cli"]
+
+
+def test_the_house_is_counted(tmp_path, monkeypatch):
+    size = tool("size")
+    (tmp_path / "room").mkdir()
+    (tmp_path / "room" / "__init__.py").write_text("from surefoot.room.low import f as f\n")
+    (tmp_path / "room" / "low.py").write_text(
+        'def f(\n    one,\n):\n    """Docs\n\n    are long.\n    """\n    return 1\n'
+    )
+    (tmp_path / "room" / "high.py").write_text(
+        "from surefoot.room.low import f\n\ndef g():\n    f(1)\n    return f(2)\n"
+    )
+    monkeypatch.setattr(size, "SOURCE", tmp_path)
+    assert size.lines() == 1 + 8 + 5
+    assert size.functions() == [(2, "room.high.g"), (1, "room.low.f")]
+    assert size.single() == [("room.low", "room.high")]
+
+
+def test_a_walk_counts_the_calls_of_functions_by_file(tmp_path):
+    calls, _ = tool("size").walk(["--version"], tmp_path)
+    assert calls["cli/main.py"] > 2
