@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot import Verdict
-from surefoot.numerics.designs import region_bounds, stopped_intervals
+from surefoot.numerics.designs import stopped_intervals
 from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,
@@ -135,7 +135,7 @@ def widths(rule: ExactRule, rates: list[tuple[float, float]]) -> list[float]:
     gains = np.arange(0.00125, 0.9995, 0.0025)
 
     def tops(counted, order, last, gain):
-        logs = np.log(region_bounds.outcome_chances(np.full_like(shares, gain), shares, paired=paired))
+        logs = np.log(stopped_intervals.outcome_chances(np.full_like(shares, gain), shares, paired=paired))
         most = np.zeros(len(order))
         for one in logs:
             np.maximum(most, np.cumsum(np.exp(counted.counts @ one + counted.weights)[order])[last], out=most)

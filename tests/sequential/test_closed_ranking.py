@@ -13,7 +13,7 @@ from scipy import special
 
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting.closed_bets import Gamblers
+from surefoot.numerics.betting.closed_stakes import Gamblers
 from surefoot.sequential import ClosedRanking, run_ranking, simulate_ranking
 from surefoot.sequential.closed_ranking import ClosedRankingState
 from tests.oracles import closed_ranking as twin

@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import PairTally, Tally, Verdict, reference, stats
-from surefoot.numerics.rates import decided_tables
+from surefoot.numerics.rates import inversion
 from surefoot.stats.exact_power import approximate_rollouts
 from tests.reference import cases
 
@@ -96,7 +96,7 @@ def test_paired_power_is_the_enumerated_chance_of_the_verdicts(n, margin):
 def exact_size(n1, n2):
     """The largest chance, over a fine grid of common rates, that the exact gain decides."""
     up, down = (
-        decided_tables.decided(sizes, 0.05, 0.0, np.arange(sizes[1] + 1), both=True) for sizes in ((n1, n2), (n2, n1))
+        inversion.decided(sizes, 0.05, 0.0, np.arange(sizes[1] + 1), both=True) for sizes in ((n1, n2), (n2, n1))
     )
     a, b = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
     decided = (a >= up[None, :]) | (b >= down[:, None])
@@ -106,7 +106,7 @@ def exact_size(n1, n2):
 
 
 def exact_paired_size(n):
-    steps = decided_tables.decided((n,), 0.05, 0.0, np.arange(n + 1), both=True)
+    steps = inversion.decided((n,), 0.05, 0.0, np.arange(n + 1), both=True)
     b, c = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     decided = (b + c <= n) & ((b >= steps[c]) | (c >= steps[b]))
     # with equal chances of b and c, given b + c = m the split is a fair coin's: a mixture over m

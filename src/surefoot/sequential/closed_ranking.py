@@ -21,8 +21,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.numerics.betting import weak_orders
-from surefoot.numerics.betting.closed_bets import Gamblers, widened
-from surefoot.numerics.betting.closed_stakes import Terms
+from surefoot.numerics.betting.closed_stakes import Gamblers, Terms, widened
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.round_rules import Pair, RoundRule, Standing, ranked

@@ -14,8 +14,7 @@ from surefoot.sequential import designs
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints
-    from surefoot.numerics.designs.list_intervals import Listed
-    from surefoot.numerics.designs.stopped_intervals import Space
+    from surefoot.numerics.designs.stopped_intervals import Listed, Space
     from surefoot.numerics.designs.stopped_walks import Quits
     from surefoot.numerics.designs.stopping_states import Endings
 
@@ -62,7 +61,7 @@ def space(declared: designs.Declared, share: float) -> Space:
 @lru_cache(maxsize=4)
 def listed(declared: designs.Declared, share: float) -> Listed:
     """The same, for a list of environments as long as the horizon."""
-    from surefoot.numerics.designs.list_intervals import Listed
+    from surefoot.numerics.designs.stopped_intervals import Listed
 
     return Listed(endings(declared, share), declared.horizon)
 

@@ -22,7 +22,7 @@ from surefoot.stats.task_weights import Weights, task_weights
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
     from surefoot.numerics.scores.cluster_moments import Evidence, Layout
-    from surefoot.numerics.scores.cluster_tails import WeighedSample
+    from surefoot.numerics.scores.group_tails import WeighedSample
 
 
 Method = Literal["measured", "guaranteed"]
@@ -387,7 +387,7 @@ def weighed(values: Floats, numbers: Ints, ends: tuple[float, float]) -> Weighed
     """The guaranteed test of cluster means that weigh by the sizes of their clusters."""
     import numpy as np
 
-    from surefoot.numerics.scores.cluster_tails import WeighedSample
+    from surefoot.numerics.scores.group_tails import WeighedSample
 
     sizes = np.bincount(numbers).astype(float)
     means = (np.bincount(numbers, values) / sizes - ends[0]) / (ends[1] - ends[0])

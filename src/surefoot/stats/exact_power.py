@@ -387,15 +387,15 @@ def _steps(
     """For each second count from `begin` to `end` the smallest first count with the verdict "above the edge"."""
     import numpy as np
 
-    from surefoot.numerics.rates import decided_tables
+    from surefoot.numerics.rates import inversion
 
     second = np.arange(begin, end)
     if exact:
-        return decided_tables.decided(sizes, error, edge, second, both=both, rough=rough)
+        return inversion.decided(sizes, error, edge, second, both=both, rough=rough)
     if len(sizes) == 1:
         return _mcnemar_steps(sizes[0], error)[begin:end]
     level = normal_quantiles.upper_quantile(error / 2.0)
-    return decided_tables.thresholds(sizes, second, edge, np.full(len(second), level))
+    return inversion.thresholds(sizes, second, edge, np.full(len(second), level))
 
 
 def _mcnemar_steps(n: int, error: float) -> Ints:

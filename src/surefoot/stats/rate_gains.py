@@ -51,11 +51,11 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
     Reference:
         Miettinen and Nurminen (1985), "Comparative analysis of two rates".
     """
-    from surefoot.numerics.rates import score_intervals
+    from surefoot.numerics.rates import inversion
 
     first, second = tallies(first, second)
     table = (first.successes, first.trials, second.successes, second.trials)
-    low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
+    low, high, _ = inversion.score_interval(table, 1.0 - _check.confidence(confidence))
     gain = observed_gain(first, second)
     return _interval(low, high, gain, confidence, "Miettinen-Nurminen", (first, second), (RATE_BY_POLICY, GAIN_CLOSE))
 
@@ -105,11 +105,11 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
         paired-sample design".
     """
-    from surefoot.numerics.rates import score_intervals
+    from surefoot.numerics.rates import inversion
 
     pairs = pair_tally(pairs)
     table = (pairs.first_only, pairs.second_only, pairs.pairs)
-    low, high, _ = score_intervals.ends(table, 1.0 - _check.confidence(confidence))
+    low, high, _ = inversion.score_interval(table, 1.0 - _check.confidence(confidence))
     return _interval(low, high, pairs.gain, confidence, "Tango", (pairs,), (PAIRS_APART, PAIRED_GAIN_CLOSE))
 
 

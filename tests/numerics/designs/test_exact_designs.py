@@ -3,7 +3,7 @@
 import pytest
 from benchmarks import design_bounds
 
-from surefoot.numerics.designs import design_priors, exact_designs, formula_designs
+from surefoot.numerics.designs import design_priors, exact_designs
 from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 from tests.support.exact_designs import thirty_five
@@ -35,7 +35,7 @@ def test_no_paired_rule_can_do_much_better():
 
 
 def test_a_search_that_cannot_keep_the_error_returns_nothing(monkeypatch):
-    loose = exact_designs.Design(formula_designs.binary_limits(9, 1.0), 0.4)
+    loose = exact_designs.Design(design_priors.binary_limits(9, 1.0), 0.4)
     monkeypatch.setattr(exact_designs, "binary_design", lambda *_, **__: loose)
     with pytest.raises(ArithmeticError, match="does not keep its error"):
         designs.compute(designs.Declared("binary", 9, 0.1, True))

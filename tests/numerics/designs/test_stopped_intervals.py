@@ -1,12 +1,17 @@
 """Tests of `surefoot.numerics.designs.stopped_intervals`."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
-from surefoot.numerics.designs import region_bounds, stopped_intervals
-from surefoot.sequential import ExactBinary, after_stop, design_properties
+from surefoot.numerics.designs import stopped_intervals
+from surefoot.sequential import ExactBinary, ExactPairedBinary, after_stop, design_properties
 from surefoot.sequential.exact_rules import Counts
 from tests.oracles import after_stop as twin
 from tests.oracles import exact_designs as tables
@@ -149,7 +154,7 @@ def test_orders_are_those_of_the_twin_and_swapping_swaps(make):
     roots = stopped_intervals.signed_root(space.endings.first[differ], space.endings.second[differ])
     assert roots == pytest.approx([twin.root(places[at]) for at in differ], abs=1e-7)
     swapped = space.swapped()
-    again = region_bounds.counted(swapped.endings, paired=not streams)
+    again = stopped_intervals.counted(swapped.endings, paired=not streams)
     assert np.array_equal(swapped.counted.counts, again.counts)
     assert swapped.counted.weights == pytest.approx(again.weights)
     assert swapped.endings.verdict.tolist() == (-space.endings.verdict).tolist()
@@ -162,7 +167,7 @@ def two_peaks(share):
     """Of 30 pairs of streams: 3 v 0 successes, a share of the time, or 30 v 24."""
     counts = np.array([[3.0, 27.0, 0.0, 30.0], [30.0, 0.0, 24.0, 6.0]])
     ways = 2.0 * gammaln(31.0) - gammaln(counts + 1.0).sum(axis=1)
-    return region_bounds.Counted(ways + np.log([share, 1.0]), counts, False)
+    return stopped_intervals.Counted(ways + np.log([share, 1.0]), counts, False)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +180,82 @@ def two_peaks(share):
 def test_the_crossing_is_that_of_the_higher_peak(share, between, level):
     of = two_peaks(share)
     grid = np.sin(np.linspace(1e-4, np.pi / 2 - 1e-4, 2001)) ** 2
-    wanted = brentq(lambda gain: region_bounds.chances(of, gain, grid).max() - level, *between)
-    near = region_bounds.peak(of, between[0])[1]
+    wanted = brentq(lambda gain: stopped_intervals.chances(of, gain, grid).max() - level, *between)
+    near = stopped_intervals.peak(of, between[0])[1]
     found = stopped_intervals._crossing(of, between, level, near)
     assert found == pytest.approx(wanted, abs=5e-4)
+
+
+# --- bounds over regions ---
+
+
+@every_rule
+@given(data=st.data())
+@settings(max_examples=30)
+def test_a_region_is_called_below_only_when_it_is(make, data):
+    rule = make(20, claim="either")
+    space = design_properties.space(rule.design.declared, 0.0)
+    seed = data.draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    chosen = space.counted.chosen(rng.random(len(space.endings.n)) < data.draw(st.sampled_from([0.02, 0.1, 0.5])))
+    low = data.draw(st.floats(0.0, 0.9))
+    high = data.draw(st.floats(low, 1.0))
+    shares = np.sin(np.linspace(0.001, np.pi / 2 - 0.001, 60)) ** 2
+    largest = max(
+        stopped_intervals.chances(chosen, gain, shares).max() for gain in np.linspace(low, min(high, 0.9999), 60)
+    )
+    assume(largest > 0.0)  # an empty set is at most 0
+    for rising in (False, True):
+        assert not stopped_intervals.is_below(chosen, (low, high), 0.98 * largest, rising=rising)
+        assert stopped_intervals.is_below(chosen, (low, high), 1.05 * largest + 1e-6, rising=rising)
+
+
+def test_an_empty_set_is_below_everything():
+    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
+    assert stopped_intervals.is_below(space.counted.chosen(space.endings.n < 0), (0.0, 1.0), 1e-9)
+
+
+def test_what_is_not_settled_is_not_called_below(monkeypatch):
+    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
+    better = space.counted.chosen(space.endings.verdict > 0)
+    level = 1.02 * stopped_intervals.peak(better, 0.1)[0]
+    assert stopped_intervals.is_below(better, (0.1, 0.1), level)
+    monkeypatch.setattr(stopped_intervals, "_SPLITS", 1)
+    assert not stopped_intervals.is_below(better, (0.1, 0.1), level)
+
+
+every_list_claim = pytest.mark.parametrize("claim", ["first better", "either"])
+
+
+# --- the gain on the list itself ---
+
+
+@every_list_claim
+@pytest.mark.parametrize("futility", [0.0, 0.1])
+def test_the_interval_of_the_list_covers_every_list(claim, futility):
+    horizon = 20
+    rule = ExactPairedBinary(horizon, claim=claim, confidence=0.9, futility=futility)
+    declared = rule.design.declared
+    ends = design_properties.endings(declared, futility)
+    places = list(zip(ends.n.tolist(), ends.first.tolist(), ends.second.tolist(), strict=True))
+    shown = [after_stop.of_list(rule, declared, place, gain) for place, gain in zip(places, ends.gain, strict=True)]
+    low, high = np.array([(one.low, one.high) for one in shown]).T
+    assert (low <= high).all()
+    # Near the end of a list its gain may be known to be above 0 without a verdict.
+    sure = (ends.first - ends.second - horizon + ends.n > 0, ends.second - ends.first - horizon + ends.n > 0)
+    assert ((low > 0) == ((ends.verdict > 0) | sure[0]))[ends.n < horizon].all()
+    assert ((high < 0) == ((ends.verdict < 0) | sure[1]))[ends.n < horizon].all()
+    whole = ends.n == horizon
+    assert np.allclose(low[whole], (ends.first - ends.second)[whole] / horizon)
+    worst = 1.0
+    for won, lost in itertools.product(range(horizon + 1), repeat=2):
+        if won + lost > horizon:
+            continue
+        law = {}
+        gain = (won - lost) / horizon
+        for (n, x, y), q, a, b in zip(places, ends.chance, low, high, strict=True):
+            ways = math.comb(won, x) * math.comb(lost, y) * math.comb(horizon - won - lost, n - x - y)
+            law[n, x, y] = q * ways / math.comb(horizon, n), a - 1e-9 <= gain <= b + 1e-9
+        assert sum(chance for chance, _ in law.values()) == pytest.approx(1.0)
+        worst = min(worst, sum(chance for chance, inside in law.values() if inside))
+    assert worst >= 1 - 2 * rule.error

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.numerics.scores import group_tails
-from surefoot.numerics.scores.many_groups import RAISED, ManyGroups, _Search
+from surefoot.numerics.scores.many_groups import RAISED, Curves, ManyGroups, _Search
 from tests.support.score_strata import pooled
 
 
@@ -60,3 +60,16 @@ def test_groups_that_exchange_their_means_stay_on_the_plane_and_within_their_end
     assert (points >= search.curves.lows - 1e-12).all()
     assert (points <= search.curves.highs + 1e-12).all()
     assert len(np.unique(points.round(9), axis=0)) > 6  # and each moves somewhere else
+
+
+def test_tables_of_quantiles_are_close():
+    rng = np.random.default_rng(4)
+    samples = pooled(rng.random(6), [0.0] * 5 + [1.0] * 3, [1.0] * 4, [0.5] * 9, rng.beta(5, 1, 30))
+    curves = Curves.of(samples, 5.0)
+    for share in (0.05, 0.3, 0.6, 0.95):
+        for points in (
+            curves.lows + share * (curves.means - curves.lows),
+            curves.highs - share * (curves.highs - curves.means),
+        ):
+            exact = [math.sqrt(group_tails.distances(s, points[g : g + 1])[0]) for g, s in enumerate(samples)]
+            assert curves.at(points[None])[0][0] == pytest.approx(exact, abs=0.02)
