@@ -70,12 +70,11 @@ def test_a_thousand_idle_connections_keep_nobody_out(served):
             if number % 3 == 0:
                 with contextlib.suppress(OSError):  # closed already: others came after it
                     wire.sendall(b"GET / HTTP/1.1\r\nHost: 127")  # half a request is as silent
-        took = min(operators_page(address, tokens) for _ in range(5))
+        operators_page(address, tokens)  # answered; without the bound on silent connections, 503 to everybody
         assert sf.Client(address, tokens.runner.reveal(), patience=5).next_turn().number == 1
     finally:
         for wire in idle:
             wire.close()
-    assert took < 1  # measured: some milliseconds; without the bound, 503 to everybody
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "right"])
@@ -85,30 +84,27 @@ def test_half_sent_bodies_keep_nobody_out(served, token):
     head = f"POST /api/v1/checks HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60\r\nAuthorization: Bearer {shown}\r\n"
     if not token:
         head = "POST /join HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60\r\n"
-    wires, took = [], []
+    wires = []
     try:
         for number in range(1500):
             wires.append(socket.create_connection(parts(address), timeout=10))
             wires[-1].sendall(f"{head}\r\ntoken=".encode())
             if number % 50 == 49:
-                took.append(operators_page(address, tokens))
+                operators_page(address, tokens)  # answered, before with 503; the bench says how fast
         assert sf.Client(address, tokens.runner.reveal(), patience=5).next_turn().number == 1
         answer = urllib.request.Request(f"{address}/join", f"token={tokens.operator.reveal()}&name=Ann".encode())
         assert urllib.request.urlopen(answer, timeout=5).status == 200
     finally:
         for wire in wires:
             wire.close()
-    assert max(took) < 1, took  # of 30 right requests; before, 503 to everybody
 
 
 def operators_page(address, tokens):
-    """How long a new connection waits for the operator's page. The best of several is not the machine's own load."""
-    began = time.monotonic()
+    """A new connection asks for the operator's page, and must get it."""
     connection = http.client.HTTPConnection(*parts(address), timeout=10)
     connection.request("GET", "/run", headers={"Authorization": f"Bearer {tokens.operator.reveal()}"})
     assert connection.getresponse().status == 200
     connection.close()
-    return time.monotonic() - began
 
 
 def frozen(cluster, word):

@@ -91,7 +91,15 @@ def test_a_folder_leaves_out_what_is_no_table_and_says_so(tmp_path: Path) -> Non
     left = f"{tmp_path.name}/act/README.md, {tmp_path.name}/act/videos/eval_episode_0.mp4"
     assert rollouts.notes[0] == f"{left}: no rollouts found, so left out."
     put(tmp_path, "old/eval_info.json", '{"per_task": [{"task')
-    with pytest.raises(sf.DataError, match=r"old/eval_info.json: the file must be complete JSON"):
+    cut = f"{tmp_path.name}/old/eval_info.json"
+    assert f"1 of 4 files are left out: {cut} (the file must be complete JSON" in str(sf.read(tmp_path).notes[0])
+    for path in (tmp_path / "old" / "eval_info.json", [tmp_path / "act", tmp_path / "old" / "eval_info.json"]):
+        with pytest.raises(sf.DataError, match="must be complete JSON"):
+            sf.read(path)
+    with pytest.raises(sf.DataError, match="must be complete JSON"):
+        sf.read(tmp_path, strict=True)
+    put(tmp_path, "sheet.csv", "policy,success\na,sucess\n")
+    with pytest.raises(sf.DataError, match=r"sheet\.csv, row 1"):
         sf.read(tmp_path)
 
 

@@ -23,6 +23,7 @@ from surefoot.errors import DataError
 from surefoot.stats.strata import stratified_hoeffding_gain
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
+from surefoot.table.findings import STOPPED
 from surefoot.table.normalising import home
 from surefoot.table.pairs import pairs_by_position, tally_of, two_policies
 
@@ -52,6 +53,7 @@ def found_between(
         strict: Whether a target that the data cannot have is refused; otherwise the other one is answered.
     """
     two_policies(asked.rollouts, asked.first, asked.second)
+    _refuse_stopped(asked)
     for group in asked.groups if asked.measure == "score" else ():
         asked.rollouts.require_in_range(group)
     design = asked.rollouts.design
@@ -71,6 +73,14 @@ def found_between(
     if target is not None and not strict and not _possible(cells, target):
         target = None
     return _of_cells(cells, design, target)
+
+
+def _refuse_stopped(asked: Asked) -> None:
+    """Refuse a run that stopped by its own outcomes: no method here is made for a size that they decided."""
+    for finding in asked.rollouts.findings:
+        if finding.about == STOPPED and finding.values["policy"] in (asked.first, asked.second):
+            why = f"{finding.says} {finding.threatens} {finding.remedy}"
+            raise DataError(f"a run must be whole to be compared; {why}", source=asked.rollouts.source)
 
 
 def _of_cells(cells: Cells, design: Design, target: Target | None) -> Found:

@@ -56,6 +56,9 @@ SheetName = Annotated[
     str | None,
     typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel workbook; the first with a table by default."),
 ]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse a folder with logs that cannot be used; they are left out otherwise.")
+]
 Policies = Annotated[
     list[str] | None,
     typer.Option("--policy", help="The policy's name, for files that do not say it; one per file, in order."),
@@ -165,6 +168,7 @@ class Reading:
     cluster: Cluster = None
     run: Run = None
     ignore: Ignore = None
+    strict: Strict = False
 
     @property
     def roles(self) -> dict[str, list[str]]:
@@ -188,7 +192,9 @@ def reads(command: Callable[..., None]) -> Callable[..., None]:
     """A command on files: it has an option for each field of its parameter `reading`, in that parameter's place."""
     hints = get_type_hints(Reading, include_extras=True)
     keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(name, keyword, default=None, annotation=hint) for name, hint in hints.items()]
+    options = [
+        inspect.Parameter(one.name, keyword, default=one.default, annotation=hints[one.name]) for one in fields(Reading)
+    ]
 
     @functools.wraps(command)
     def read(*words: Any, **given: Any) -> None:
@@ -221,6 +227,7 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
         where=wanted_rows(reading.where),
         sheet=reading.sheet,
         fields=[word for words in reading.roles.values() for word in words if {".", "["} & set(word)],
+        strict=reading.strict,
     )
     speak(rollouts.words)
     for note in rollouts.notes:

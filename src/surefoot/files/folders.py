@@ -1,11 +1,26 @@
-"""The files of a folder, or the one file that was named."""
+"""The files of a folder, or those that were named, and which of them hold rollouts to read."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from surefoot import _check
+from surefoot.core.formatting import some_names
 from surefoot.errors import DataError
+from surefoot.files import selection
+from surefoot.files.formats import importer_of
+from surefoot.files.importers import NoOutcomesError, Sheet
+from surefoot.files.preferences import looks_like
+from surefoot.files.recognising import Head
+from surefoot.files.totals import names_outcome, no_table
+from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
+from surefoot.files.workbooks import as_text, is_workbook
+from surefoot.table.columns import OUTCOMES
+from surefoot.table.normalising import Asked
 
 MOST_FILES = 100_000
 
@@ -30,3 +45,162 @@ def walk(path: Path) -> list[Found]:
     if not files:
         raise DataError("the folder must hold files of rollouts; it is empty.", source=str(path))
     return [Found(file, (Path(path.name) / file.relative_to(path)).as_posix(), met=True) for file in files]
+
+
+UNKNOWN = (
+    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines, Parquet or Excel with a success or score "
+    "column) or a known log; it is none of these. `surefoot formats` lists them"
+)
+
+
+def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
+    """The sheets of the files that hold rollouts, and what is said of the other files."""
+    sheets, left, heads, without = [], [], list[Head](), list[NoOutcomesError]()
+    unused, runs = dict[str, str](), dict[str, str]()
+    for file in files:
+        head = Head(file.path, file.name)
+        head.wanted = asked.where
+        heads.append(head)
+        if file.met and not head.size:
+            left.append(file.name)
+            continue
+        if not file.met:
+            head.refuse_unsafe()
+        try:
+            sheet = _workbook(head, asked, met=file.met) if is_workbook(head) else _sheet(head, asked, met=file.met)
+        except NoOutcomesError as error:
+            without.append(error)
+            continue
+        except DataError as error:
+            if asked.strict or not file.met or is_workbook(head) or len(head.header) > 1:  # a table kept by hand
+                raise
+            unused[file.name] = f"{error}".removeprefix(f"{file.name}: ").rstrip(".")
+            continue
+        if sheet is None:
+            left.append(file.name)
+            continue
+        again = f"the run in {runs[sheet.run]} once more" if sheet.run in runs else ""
+        reason = (sheet.unfinished or again) if file.met else ""
+        if reason and asked.strict:
+            raise DataError(f"every log must be of a whole run of its own; {reason}.", source=file.name)
+        if reason:
+            unused[file.name] = reason
+            continue
+        runs |= {sheet.run: file.name} if sheet.run else {}
+        sheets.append((file, sheet))
+    if asked.sheet is not None and not any(map(is_workbook, heads)):
+        raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", asked.sheet)
+    if not sheets and without:
+        raise without[0]
+    if not sheets and unused:
+        raise DataError(f"at least one log must be of a whole run; {_listed_by_reason(unused)}.", source="")
+    if not sheets:
+        raise DataError(f"{UNKNOWN}.", source=some_names(left))
+    notes = [f"{error} It is left out." for error in without]
+    if unused:
+        notes.append(f"{len(unused):,} of {len(files):,} files are left out: {_listed_by_reason(unused)}.")
+    again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
+    for file, sheet in again:
+        notes.append(f"{file.name} is left out: {sheet.repeats} beside it holds the same rollouts.")
+        sheets.remove((file, sheet))
+    if left:
+        notes.append(f"{some_names(left)}: no rollouts found, so left out.")
+    whole = [sheet for _, sheet in sheets if not sheet.aggregate]
+    counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
+    if whole and counted:
+        names = some_names([file.name for file, _ in counted])
+        notes.append(f"{names}: only totals, so left out; the rollouts themselves are here.")
+        only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
+        if only and _tasks(whole):
+            notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
+        sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
+    return sheets, notes
+
+
+def _listed_by_reason(unused: Mapping[str, str]) -> str:
+    """The files that were not used, by the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in unused.items():
+        by_reason.setdefault(reason, []).append(name)
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
+
+
+def _beside(file: Found, name: str, sheets: list[tuple[Found, Sheet]]) -> bool:
+    return any(other.path == file.path.with_name(name) for other, _ in sheets)
+
+
+def _tasks(sheets: Sequence[Sheet]) -> set[str]:
+    """The names of the tasks in these sheets, of those that have a column of that name."""
+    named = [sheet for sheet in sheets if "task" in sheet.frame.collect_schema()]
+    return set[str]().union(*(selection.values(sheet, "task") for sheet in named))
+
+
+def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
+    """A sheet of an Excel workbook, read by whichever importer knows its table."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder, polars_errors(head.name):
+        text, notes = as_text(head, Path(folder), asked.sheet)
+        text.wanted = head.wanted
+        sheet = _sheet(text, asked, met=met)
+        if sheet is None:
+            return None
+        return replace(sheet, frame=sheet.frame.collect().lazy(), notes=(*notes, *sheet.notes), hold=True)
+
+
+def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
+    from surefoot.files.formats import delimited, lines, stable_baselines
+
+    with polars_errors(head.name):
+        if looks_like(head):
+            if met:
+                return None
+            raise DataError(
+                "the file must hold rollouts; it holds preferences. Read it with read_preferences, "
+                "or rank it: surefoot rank.",
+                source=head.name,
+            )
+        importer = importer_of(head) if not met else _importer_if_any(head)
+        said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)
+        if said or (len(head.header) > 1 and (asked.policies_in or (importer is None and not met))):
+            importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
+        elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
+            importer = stable_baselines  # whose refusal says what an .npz file must hold
+        elif importer is None and not met and (inside := lines.wrapped(head.document)):
+            known = names_outcome(inside[0]) or {"success", "score"} & set(asked.columns)
+            importer = lines if known else None
+        policies = may_be_policies(head) if importer is delimited and not met and not said else ()
+        if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
+            raise untold(policies, head.name)
+        if importer is None and not met and names_outcome(head.document):
+            raise no_table(head.document, head.name)
+        if importer is None:
+            return None
+        sheet = importer.load(head)
+        if asked.policies_in is not None:
+            sheet = replace(sheet, policies_in=asked.policies_in)
+        if not sheet.policies_in:
+            return sheet
+        with sheet.left_out.placed():
+            return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
+
+
+def _importer_if_any(head: Head) -> Any:
+    """The importer of a file met in a folder; one that is packed or not data at all is left out by name."""
+    try:
+        head.refuse_unsafe()
+    except DataError:
+        return None
+    return importer_of(head)
+
+
+@contextlib.contextmanager
+def polars_errors(source: str) -> Iterator[None]:
+    """Whatever polars cannot parse is the data's fault and says where."""
+    import polars as pl
+
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        first = next(iter(str(error).strip().splitlines()), "")[:200]
+        raise DataError(f"the table must be readable; {first}.", source=source) from None

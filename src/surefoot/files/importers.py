@@ -58,6 +58,8 @@ class Sheet:
         roles: What the format says its columns are, by column: the unit, its repeats, a setting.
         repeats: The name of a file that, where it lies in the same folder, holds the same rollouts and more.
         left_out: The rows of the file that are not in `frame`, so that refusals can say where a row stands.
+        unfinished: Why the run that the file tells of is not whole; such a file of a folder is left out.
+        run: What tells the run from all others, where the format says it; the same run is read once.
     """
 
     frame: pl.LazyFrame
@@ -78,6 +80,8 @@ class Sheet:
     roles: Mapping[str, str] = field(default_factory=dict)
     repeats: str = ""
     left_out: LeftOut = field(default_factory=LeftOut)
+    unfinished: str = ""
+    run: str = ""
 
 
 ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "setting"}

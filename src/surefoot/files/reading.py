@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -14,25 +14,14 @@ from surefoot._arguments import in_python, named
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.core.words import said_in, spoken
-from surefoot.errors import DataError
 from surefoot.files import naming, selection
-from surefoot.files.folders import Found, walk
-from surefoot.files.formats import importer_of
-from surefoot.files.importers import NoOutcomesError, Sheet
-from surefoot.files.preferences import looks_like
-from surefoot.files.recognising import Head
-from surefoot.files.totals import names_outcome, no_table
-from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
-from surefoot.files.workbooks import as_text, is_workbook
-from surefoot.table.columns import OUTCOMES, match, words_of
+from surefoot.files.folders import Found, polars_errors, sheets_of, walk
+from surefoot.files.importers import Sheet
+from surefoot.files.wide_tables import unpivoted
+from surefoot.table.columns import match, words_of
 from surefoot.table.normalising import Asked, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
-
-UNKNOWN = (
-    "the file must be a table of rollouts (CSV, TSV, JSON, JSON Lines, Parquet or Excel with a success or score "
-    "column) or a known log; it is none of these. `surefoot formats` lists them"
-)
 
 
 def read(
@@ -49,6 +38,7 @@ def read(
     where: Mapping[str, str | Sequence[str]] | None = None,
     sheet: str | None = None,
     fields: Sequence[str] = (),
+    strict: bool = False,
 ) -> Rollouts:
     """The rollouts in a file, several files, a folder or a frame, as one table.
 
@@ -71,6 +61,8 @@ def read(
             canonical, the file's own, or paths.
         sheet: The sheet of an Excel workbook; its first when not said.
         fields: Paths of fields inside objects to read as columns of their own: ``("metadata.scene",)``.
+        strict: Refuse a folder with a log that failed, broke off, stopped early or cannot be read; such a log is left
+            out and named otherwise.
 
     Raises:
         DataError: With the file, row, column and value that could not be used.
@@ -97,6 +89,7 @@ def read(
         where={name: (value,) if isinstance(value, str) else tuple(value) for name, value in (where or {}).items()},
         sheet=sheet,
         fields=tuple(fields),
+        strict=strict,
     )
     if (rubric is not None or stages is not None) and (low not in (None, 0) or high not in (None, 1)):
         raise _check.wrong(
@@ -159,7 +152,7 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
         lazy = lazy.with_columns(nw.lit(policy).alias("policy"))
     if frame.implementation.is_polars():
         held = isinstance(data, pl.DataFrame)
-        with _polars_errors(""):
+        with polars_errors(""):
             made = from_polars(lazy.to_native(), asked, source="", hold=held)
     else:
         made = from_engine(lazy, asked, source="")
@@ -185,14 +178,14 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     import narwhals as nw
     import polars as pl
 
-    sheets, before = _sheets(files, given)
+    sheets, before = sheets_of(files, given)
     notes: list[tuple[str, Noted]] = [("", note) for note in before]
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
     frames, findings, called, empty = [], [], [], list[Sheet]()
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
-        with _polars_errors(source), said_in(naming.words(sheet, given)):
+        with polars_errors(source), said_in(naming.words(sheet, given)):
             sheet, asked = selection.columns(sheet, given, source)
             frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
             if asked.where:
@@ -256,120 +249,6 @@ def declared_by_columns(columns: Mapping[str, str]) -> dict[str, str]:
     if met:
         said |= {met[0]: "unit"} | dict.fromkeys(met[1:], "setting")
     return said
-
-
-def _sheets(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
-    sheets, left, heads, without = [], [], list[Head](), list[NoOutcomesError]()
-    for file in files:
-        head = Head(file.path, file.name)
-        head.wanted = asked.where
-        heads.append(head)
-        if file.met and not head.size:
-            left.append(file.name)
-            continue
-        if not file.met:
-            head.refuse_unsafe()
-        try:
-            sheet = _workbook(head, asked, met=file.met) if is_workbook(head) else _sheet(head, asked, met=file.met)
-        except NoOutcomesError as error:
-            without.append(error)
-            continue
-        if sheet is None:
-            left.append(file.name)
-        else:
-            sheets.append((file, sheet))
-    if asked.sheet is not None and not any(map(is_workbook, heads)):
-        raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", asked.sheet)
-    if not sheets and without:
-        raise without[0]
-    if not sheets:
-        raise DataError(f"{UNKNOWN}.", source=some_names(left))
-    notes = [f"{error} It is left out." for error in without]
-    again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
-    for file, sheet in again:
-        notes.append(f"{file.name} is left out: {sheet.repeats} beside it holds the same rollouts.")
-        sheets.remove((file, sheet))
-    if left:
-        notes.append(f"{some_names(left)}: no rollouts found, so left out.")
-    whole = [sheet for _, sheet in sheets if not sheet.aggregate]
-    counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
-    if whole and counted:
-        names = some_names([file.name for file, _ in counted])
-        notes.append(f"{names}: only totals, so left out; the rollouts themselves are here.")
-        only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
-        if only and _tasks(whole):
-            notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
-        sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
-    return sheets, notes
-
-
-def _beside(file: Found, name: str, sheets: list[tuple[Found, Sheet]]) -> bool:
-    return any(other.path == file.path.with_name(name) for other, _ in sheets)
-
-
-def _tasks(sheets: Sequence[Sheet]) -> set[str]:
-    """The names of the tasks in these sheets, of those that have a column of that name."""
-    named = [sheet for sheet in sheets if "task" in sheet.frame.collect_schema()]
-    return set[str]().union(*(selection.values(sheet, "task") for sheet in named))
-
-
-def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
-    """A sheet of an Excel workbook, read by whichever importer knows its table."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder, _polars_errors(head.name):
-        text, notes = as_text(head, Path(folder), asked.sheet)
-        text.wanted = head.wanted
-        sheet = _sheet(text, asked, met=met)
-        if sheet is None:
-            return None
-        return replace(sheet, frame=sheet.frame.collect().lazy(), notes=(*notes, *sheet.notes), hold=True)
-
-
-def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
-    from surefoot.files.formats import delimited, lines, stable_baselines
-
-    with _polars_errors(head.name):
-        if looks_like(head):
-            if met:
-                return None
-            raise DataError(
-                "the file must hold rollouts; it holds preferences. Read it with read_preferences, "
-                "or rank it: surefoot rank.",
-                source=head.name,
-            )
-        importer = importer_of(head) if not met else _importer_if_any(head)
-        said = {asked.columns.get(column) for column in ("success", "score")} & set(head.header)
-        if said or (len(head.header) > 1 and (asked.policies_in or (importer is None and not met))):
-            importer = delimited  # the user names an outcome's column, or the refusal can name those that are there
-        elif importer is None and not met and any(name.endswith(".npy") for name in head.members):
-            importer = stable_baselines  # whose refusal says what an .npz file must hold
-        elif importer is None and not met and (inside := lines.wrapped(head.document)):
-            known = names_outcome(inside[0]) or {"success", "score"} & set(asked.columns)
-            importer = lines if known else None
-        policies = may_be_policies(head) if importer is delimited and not met and not said else ()
-        if len(policies) > 1 and asked.policies_in is None and not OUTCOMES & head.plain_header:
-            raise untold(policies, head.name)
-        if importer is None and not met and names_outcome(head.document):
-            raise no_table(head.document, head.name)
-        if importer is None:
-            return None
-        sheet = importer.load(head)
-        if asked.policies_in is not None:
-            sheet = replace(sheet, policies_in=asked.policies_in)
-        if not sheet.policies_in:
-            return sheet
-        with sheet.left_out.placed():
-            return unpivoted(sheet, asked.columns, source=head.name, guessed=asked.policies_in is None)
-
-
-def _importer_if_any(head: Head) -> Any:
-    """The importer of a file met in a folder; one that is packed or not data at all is left out by name."""
-    try:
-        head.refuse_unsafe()
-    except DataError:
-        return None
-    return importer_of(head)
 
 
 Name = str | tuple[str, ...]
@@ -452,18 +331,6 @@ def _already_named(there: list[str]) -> ValueError:
         f"`{named('policy')}` must be left out when the data name several {spoken().policies}; "
         f"they name {', '.join(there[:5])}." + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
     )
-
-
-@contextlib.contextmanager
-def _polars_errors(source: str) -> Iterator[None]:
-    """Whatever polars cannot parse is the data's fault and says where."""
-    import polars as pl
-
-    try:
-        yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        first = next(iter(str(error).strip().splitlines()), "")[:200]
-        raise DataError(f"the table must be readable; {first}.", source=source) from None
 
 
 def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple[Noted, ...]:

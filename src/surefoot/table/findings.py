@@ -9,6 +9,9 @@ from typing import Any
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
 
+STOPPED = "stopped early"
+"""The kind of a finding on a run that stopped by its own outcomes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding(Record):

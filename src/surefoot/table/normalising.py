@@ -47,6 +47,7 @@ class Asked:
         sheet: The sheet to read of a workbook; its first when None.
         kept: The frame's columns that are kept as labels although no canonical column is made of them.
         fields: Paths of fields inside objects that are read as columns.
+        strict: Whether a file of a folder that cannot be used is refused; it is left out and named otherwise.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Asked:
     sheet: str | None = None
     kept: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    strict: bool = False
 
     def __post_init__(self) -> None:
         for column in self.columns:

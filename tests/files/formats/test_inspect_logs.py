@@ -203,10 +203,58 @@ def test_a_total_that_disagrees_is_found(tmp_path: Path) -> None:
     assert [finding.about for finding in found] == ["own totals disagree"]
 
 
-def test_samples_stopped_early_are_named(tmp_path: Path) -> None:
-    early = {"manager": "lazy", "early_stops": [{"id": "q9", "epoch": 1}], "metadata": {}}
-    notes = headed(tmp_path, "clustered.eval", early_stopping=early).notes
-    assert any("1 samples were not run: 'lazy' stopped early." in str(note) for note in notes)
+def log(model: str, run: str, *marks: str, **header: Any) -> dict[str, Any]:
+    """A log of the items 0, 1, 2, ... with these marks."""
+    samples = [sample(place, match=mark) for place, mark in enumerate(marks)]
+    evaluation = {"task": "t", "model": model, "run_id": run, "eval_id": run}
+    return {"status": "success", "eval": evaluation, "samples": samples, **header}
+
+
+def test_a_folder_reads_whole_runs_once_and_says_what_it_left_out(tmp_path: Path) -> None:
+    kinds = {
+        "a1": log("a", "1", "C", "I", "C"),
+        "a2": log("a", "2", "C", "C", "C"),
+        "a2_copy": log("a", "2", "C", "C", "C"),
+        "b1": log("b", "3", "I", "I", "C"),
+        "b2": log("b", "4", "I", status="error"),
+        "b3": log("b", "5", "I", "C", status="cancelled"),
+        "b4": log("b", "6"),
+        "b5": log("b", "7", "C", results={"early_stopping": {"manager": "lazy", "early_stops": [{"id": "9"}]}}),
+    }
+    for name, each in kinds.items():
+        put(tmp_path, f"logs/{name}.json", json.dumps(each))
+    put(tmp_path, "logs/b6.json", json.dumps(log("b", "8", "C"))[:40])
+    rollouts = sf.read(tmp_path / "logs")
+    assert tallies(rollouts) == {("a",): (5, 6), ("b",): (1, 3)}
+    (note,) = [str(note) for note in rollouts.notes if "left out" in str(note)]
+    assert note.startswith("6 of 9 files are left out: logs/a2_copy.json (the run in logs/a2.json once more); ")
+    for said in ("b2.json (the run's status is 'error')", "b3.json (the run's status is 'cancelled')", "b4.json (",
+                 "b5.json (1 samples were not run: 'lazy' stopped early)", "b6.json ("):  # fmt: skip
+        assert f"logs/{said}" in note
+    with pytest.raises(sf.DataError) as refused:
+        sf.read(tmp_path / "logs", strict=True)
+    assert refused.value.source == "logs/a2_copy.json"
+    for name in ("a1", "a2", "b1"):
+        (tmp_path / "logs" / f"{name}.json").unlink()
+    (tmp_path / "logs" / "a2_copy.json").unlink()
+    with pytest.raises(sf.DataError, match="at least one log must be of a whole run"):
+        sf.read(tmp_path / "logs")
+
+
+def test_a_run_stopped_early_is_compared_by_its_own_rule_only(tmp_path: Path) -> None:
+    own = "better than the baseline after 3 pairs"
+    early = {"manager": "surefoot", "early_stops": [{"id": "q9", "epoch": 1}], "metadata": {"sentence": own}}
+    put(tmp_path, "new.json", json.dumps(log("a", "1", "C", "C", "C", results={"early_stopping": early})))
+    put(tmp_path, "old.json", json.dumps(log("b", "2", "I", "I", "I")))
+    rollouts = sf.read([tmp_path / "new.json", tmp_path / "old.json"])
+    assert any("1 samples were not run: 'surefoot' stopped early." in str(note) for note in rollouts.notes)
+    assert [finding.about for finding in rollouts.findings] == ["stopped early"]
+    for asked in (lambda: sf.compare(rollouts, "a", "b"), lambda: sf.rank(rollouts)):
+        with pytest.raises(sf.DataError, match=own):
+            asked()
+    whole = {"manager": "surefoot", "early_stops": [], "metadata": {}}
+    put(tmp_path, "new.json", json.dumps(log("a", "1", "C", "C", "C", results={"early_stopping": whole})))
+    sf.compare(sf.read([tmp_path / "new.json", tmp_path / "old.json"]), "a", "b")
 
 
 def test_metadata_is_reached_by_name_and_by_path() -> None:

@@ -13,7 +13,7 @@ from surefoot.files.fields import filled, inner, listed, may, need, number, obje
 from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.json_files import parsed
 from surefoot.files.recognising import Head
-from surefoot.table.findings import Finding, own_mean
+from surefoot.table.findings import STOPPED, Finding, own_mean
 
 ABOUT = About(
     name="Inspect",
@@ -39,7 +39,8 @@ def load(head: Head) -> Sheet:
     header, samples, reductions, notes = _archive(head) if head.members else _document(head)
     evaluation = need(header, "eval", dict, head.name)
     status = text(header.get("status"))
-    if status is not None and status != "success":
+    unfinished = "" if status in (None, "success") else f"the run's status is {status!r}"
+    if unfinished:
         notes.append(f"The run's status is {status!r}: samples may be missing.")
     records = [sample for _, sample in objects(samples, head.name, "samples")]
     rows = [_row(f"samples[{at}]", sample, evaluation, head.name) for at, sample in enumerate(records)]
@@ -65,7 +66,9 @@ def load(head: Head) -> Sheet:
     notes += _clustered(rows, declared)
     if len({row["repeat"] for row in rows}) > 1 and "cluster" not in rows[0]:
         notes.append("Epochs of one sample are repeats.")
-    notes += _stopped_early(header)
+    stopped = _stopped_early(header, rows[0]["policy"])
+    findings += stopped
+    notes += [finding.says for finding in stopped]
     notes.insert(0, f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave{_others(rows, chosen)}.")
     return Sheet(
         frame_of(rows, head.name),
@@ -75,6 +78,8 @@ def load(head: Head) -> Sheet:
         named=NAMED,
         roles={**ITEMS, "cluster": "cluster"},
         records=records,
+        unfinished=unfinished or " ".join(finding.says.rstrip(".") for finding in stopped),
+        run=text(evaluation.get("eval_id")) or "",
     )
 
 
@@ -186,12 +191,23 @@ def _total(declared: Declared, values: list[tuple[str, float | None]], source: s
     return own_mean(f"{declared.metric} of {source}", declared.total, means)
 
 
-def _stopped_early(header: dict[str, Any]) -> list[str]:
+def _stopped_early(header: dict[str, Any], policy: Any) -> list[Finding]:
+    """What a run that stopped by its own outcomes allows: the verdict of its rule, and nothing of a fixed size."""
     early = inner(header, "results", "early_stopping")
     stops = early.get("early_stops")
-    if not isinstance(stops, list):
+    if not isinstance(stops, list) or not stops:
         return []
-    return [f"{len(stops):,} samples were not run: {text(early.get('manager')) or 'the run'!r} stopped early."]
+    manager = text(early.get("manager")) or "the run"
+    sentence = text(inner(early, "metadata").get("sentence")) if manager == "surefoot" else None
+    return [
+        Finding(
+            about=STOPPED,
+            values={"policy": policy, "not_run": len(stops), "manager": manager},
+            says=f"{len(stops):,} samples were not run: {manager!r} stopped early.",
+            threatens="Intervals and p-values for a fixed size do not hold once outcomes decide when to stop.",
+            remedy=f"Its own rule says: {sentence}" if sentence else "Run the log in full to compare it.",
+        )
+    ]
 
 
 def _others(rows: list[dict[str, Any]], chosen: str) -> str:
