@@ -55,7 +55,8 @@ UNKNOWN = (
 
 def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
     """The sheets of the files that hold rollouts, and what is said of the other files."""
-    sheets, left, heads, without = [], [], list[Head](), list[NoOutcomesError]()
+    sheets = list[tuple[Found, Sheet]]()
+    left, heads, without = list[str](), list[Head](), list[NoOutcomesError]()
     unused, runs = dict[str, str](), dict[str, str]()
     for file in files:
         head = Head(file.path, file.name)
