@@ -80,8 +80,8 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
         if sheet is None:
             left.append(file.name)
             continue
-        again = f"the run in {runs[sheet.run]} once more" if sheet.run in runs else ""
-        reason = (sheet.unfinished or again) if file.met else ""
+        copied = f"the run in {runs[sheet.run]} once more" if sheet.run in runs else ""
+        reason = (sheet.unfinished or copied) if file.met else ""
         if reason and asked.strict:
             raise DataError(f"every log must be of a whole run of its own; {reason}.", source=file.name)
         if reason:
@@ -101,9 +101,9 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
     if unused:
         notes.append(f"{len(unused):,} of {len(files):,} files are left out: {_listed_by_reason(unused)}.")
     again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
-    for file, sheet in again:
-        notes.append(f"{file.name} is left out: {sheet.repeats} beside it holds the same rollouts.")
-        sheets.remove((file, sheet))
+    for one in again:
+        notes.append(f"{one[0].name} is left out: {one[1].repeats} beside it holds the same rollouts.")
+        sheets.remove(one)
     if left:
         notes.append(f"{some_names(left)}: no rollouts found, so left out.")
     whole = [sheet for _, sheet in sheets if not sheet.aggregate]
