@@ -88,3 +88,35 @@ def test_columns_may_be_called_anything(names, scenes):
     found = sf.slices(data, "new", "old", by=names)
     assert found.columns == names
     assert len(found.slices) == 8
+
+
+def test_what_unequal_shares_of_another_column_make_is_not_named():
+    """Every pose is as hard for both; new met the hard one more often, so that its rates are lower everywhere."""
+    rows = []
+    for light in ("dim", "mid", "bright"):
+        for pose, rate, shares in (("easy", 0.9, (10, 40)), ("hard", 0.2, (40, 10))):
+            for who, count in zip(("new", "old"), shares, strict=True):
+                rows += [(who, light, pose, place < rate * count) for place in range(count)]
+    data = table(rows, ["policy", "light", "pose", "success"])
+    for by in (("light", "pose"), ("light",)):
+        found = sf.slices(data, "new", "old", by=by)
+        assert "Holm" in found.how
+        assert found.claimed == ()
+        assert [one.estimate for one in found.slices] == pytest.approx([0.0] * len(found.slices))
+    dealt = sf.slices(data, "new", "old", by="light", dealt=True)
+    assert [str(one.verdict) for one in dealt.slices] == ["worse"] * 3
+
+
+def test_a_scene_met_more_often_by_one_does_not_count_its_mean_as_a_rollout():
+    """Means of 3 that miss 1 by a third, against means of 1 that miss none: nearly all gaps have one sign."""
+    rows = [("old", f"s{scene}", 0, "ab"[scene % 2], True) for scene in range(60)]
+    rows += [
+        ("new", f"s{scene}", trial, "ab"[scene % 2], not (scene < 12 and trial == 0))
+        for scene in range(60)
+        for trial in range(3)
+    ]
+    data = table(rows, ["policy", "scene", "trial", "light", "success"]).declare(unit="scene", repeat="trial")
+    found = sf.slices(data, "new", "old", by="light")
+    assert "whole scenes" in found.how
+    assert min(one.worse for one in found.slices) > 0.025
+    assert any(note.kind == "uneven partners" for note in found.notes)

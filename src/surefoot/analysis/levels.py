@@ -33,12 +33,10 @@ def held_within(asked: Asked, found: Found, *, paired: bool | None, target: Targ
 
     Where units were met once by each policy, partners share all that was set beforehand, and nothing is checked.
     """
-    design = asked.rollouts.design
     if not found.comparable or (found.reading.paired and found.reading.repeats == 1):
         return found
-    uneven = [column for column in design.of("watched") if not column.result and _distance(asked, column) > UNEVEN]
     ways, notes = [found.make], []
-    for column in uneven:
+    for column in uneven_columns(asked):
         finer = _within(asked, column, found, paired, target)
         if finer is None:  # what the column tells and the policy cannot be told apart
             return replace(found, notes=(*found.notes, Note("no common task")))
@@ -47,6 +45,12 @@ def held_within(asked: Asked, found: Found, *, paired: bool | None, target: Targ
     if not notes:
         return found
     return replace(found, make=asked.shown(weakest(ways)), tallies=None, notes=(*found.notes, *notes))
+
+
+def uneven_columns(asked: Asked) -> list[Column]:
+    """Watched columns whose levels the two policies met in unequal shares."""
+    watched = [column for column in asked.rollouts.design.of("watched") if not column.result]
+    return [column for column in watched if _distance(asked, column) > UNEVEN]
 
 
 def _distance(asked: Asked, column: Column) -> float:

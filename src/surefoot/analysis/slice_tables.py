@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments
+from surefoot.analysis.levels import uneven_columns
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
 from surefoot.table.design import MANY, Column, as_number
@@ -58,6 +59,7 @@ class SliceTable:
         unit: The column of what is shuffled or signed as a whole; None where each rollout is.
         inner: Columns that make pairs inside such a unit.
         own: Whether each policy has such units of its own.
+        guards: Other columns that the two met in unequal shares.
         notes: What was left out, and why.
     """
 
@@ -68,12 +70,13 @@ class SliceTable:
     unit: str | None
     inner: tuple[str, ...]
     own: bool
+    guards: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """The columns that make cells."""
-        return tuple(dict.fromkeys((*self.strata, *self.factors)))
+        return tuple(dict.fromkeys((*self.strata, *self.factors, *self.guards)))
 
     @cached_property
     def codes(self) -> dict[str, Any]:
@@ -171,7 +174,7 @@ def _coded(frame: pl.DataFrame, key: str) -> tuple[Any, list[str]]:
 # Which columns
 
 
-def slice_table(asked: Asked, by: Sequence[str]) -> SliceTable:
+def slice_table(asked: Asked, by: Sequence[str], *, dealt: bool = False) -> SliceTable:
     """The rows of two policies, or of one, with the columns that are looked at."""
     rollouts = asked.rollouts
     design, notes = rollouts.design, []
@@ -191,9 +194,11 @@ def slice_table(asked: Asked, by: Sequence[str]) -> SliceTable:
     if runs and _runs(asked):
         unit, own = runs[0], True
     inner = tuple(key for key in (*units, *design.keys("setting")) if unit is not None and not own)
-    wanted = tuple(dict.fromkeys((*strata, *factors, *inner, *((unit,) if unit else ()))))
+    dealt = dealt or not asked.second or unit is not None  # partners share what was set beforehand
+    guards = () if dealt else tuple(one.key for one in uneven_columns(asked) if one.key not in factors)
+    wanted = tuple(dict.fromkeys((*strata, *factors, *guards, *inner, *((unit,) if unit else ()))))
     frame = _frame(asked, wanted, numbers)
-    made = SliceTable(asked, frame, factors, strata, unit, inner, own, tuple(notes))
+    made = SliceTable(asked, frame, factors, strata, unit, inner, own, guards, tuple(notes))
     if unit is not None and not own and asked.second:
         made = _set_beforehand(made, by)
     if not made.factors:

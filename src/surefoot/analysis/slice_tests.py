@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot import stats
+from surefoot.analysis.levels import UNEVEN
+from surefoot.analysis.slice_p_values import Parts, normal_drop, sides_of
 from surefoot.analysis.slice_tables import FIRST, VALUE, SliceTable, Where, pairs_of
+from surefoot.analysis.targets import weakest
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally
+from surefoot.core.verdict import Verdict
 from surefoot.numerics import slice_shuffles
 from surefoot.numerics.slice_shuffles import DRAWS, Shuffle
 from surefoot.stats.slices import Claim, SliceTests, by_holm, least_drop, stepped_down
-from surefoot.stats.step_down_tests import Sides
-from surefoot.stats.strata import least_p
 
 ENOUGH = 0.9
 """The share of the information that cells must keep for shuffles inside them."""
-MOST_CELLS = 200_000
-"""Tables of a slice and its rest up to which Boschloo's test is used; above, Fisher's, which differs little there."""
-Parts = dict[str, tuple[Any, Any]]
-"""Of every stratum of a slice, what the two have: tallies or scores."""
+
+
+class Strata(NamedTuple):
+    """Groups of a slice's cells that both policies met: their numbers, rollouts and sums of both, and weights."""
+
+    both: Any
+    n: Any
+    x: Any
+    m: Any
+    y: Any
+    weights: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +147,19 @@ class _Kind:
         return least_drop(*size, total[1] / size[1], error) if self.table.asked.measure == "success" else None
 
     def _holm(self, confidence: float, claim: Claim) -> SliceTests:
-        """Holm on one-sided p-values; where even a lower bound of one allows no claim, it stands for it."""
-        sides, count = [], len(self.names)
-        for place in range(count):
-            make = self._make(place)
-            sides.append(_sides(make, (1.0 - confidence) / count))
-        return by_holm([one.worse for one in sides], [one.better for one in sides], confidence=confidence, claim=claim)
+        """Holm on one-sided p-values; a lower bound stands for one until it would be claimed."""
+        count, error = len(self.names), (1.0 - confidence) / len(self.names)
+        sides = [sides_of(self._make(place), error, error) for place in range(count)]
+        exact: set[int] = set()
+        while True:
+            worse, better = [one.worse for one in sides], [one.better for one in sides]
+            tests = by_holm(worse, better, confidence=confidence, claim=claim)
+            named = [place for place, one in enumerate(tests.verdicts) if one is not Verdict.UNDECIDED]
+            if exact.issuperset(named):
+                return tests
+            for place in set(named) - exact:
+                sides[place] = sides_of(self._make(place), error, 1.0)
+            exact.update(named)
 
 
 class _Cells(_Kind):
@@ -159,12 +175,18 @@ class _Cells(_Kind):
         self.x, self.y = (
             np.bincount(table.cell[side], table.value[side], minlength=counts).astype(float) for side in (first, ~first)
         )
-        rows = table.numbered(table.strata)
-        self.stratum = np.zeros(counts, dtype=np.int64)
-        self.stratum[table.cell] = rows
         unit = [key for key in table.asked.rollouts.design.keys("unit") if key in table.strata]
-        self.unit_of = np.zeros(int(rows.max(initial=0)) + 1, dtype=np.int64)
-        self.unit_of[rows] = table.numbered(unit)
+        loose = [key for key in (*table.factors, *table.guards) if key not in table.strata]
+        self.stratum, self.unit = self._of_cells(table.strata), self._of_cells(unit)
+        self.finer = [self._of_cells((*table.strata, key)) for key in loose]
+
+    def _of_cells(self, keys: Sequence[str]) -> Any:
+        """A number for every cell, the same where these columns are."""
+        import numpy as np
+
+        found = np.zeros(len(self.members), dtype=np.int64)
+        found[self.table.cell] = self.table.numbered(keys)
+        return found
 
     def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
         shuffle, how = self._shuffle()
@@ -211,53 +233,73 @@ class _Cells(_Kind):
         made = slice_shuffles.of_scores(total - size * mean[cell], whole["first"].to_numpy(), cell, members)
         return made, f"Labels of whole {name}s shuffled."
 
-    def _strata(self, place: int) -> tuple[Any, Any, Any, Any, Any]:
-        """Of every stratum of a slice that both met: its number, and both policies' rollouts and sums."""
+    def _strata(self, place: int, group: Any) -> Strata:
+        """Of every group of a slice's cells that both met: its number, both policies' rollouts and sums, its weight."""
         import numpy as np
 
-        inside, count = self.members[:, place], len(self.unit_of)
-        n, x, m, y = (
-            np.bincount(self.stratum[inside], one[inside], minlength=count) for one in (self.n, self.x, self.m, self.y)
-        )
-        both = np.flatnonzero((n > 0) & (m > 0))
-        return both, n[both], x[both], m[both], y[both]
+        inside, count = self.members[:, place], int(group.max(initial=0)) + 1
+        sums = [np.bincount(group[inside], one[inside], minlength=count) for one in (self.n, self.x, self.m, self.y)]
+        both = np.flatnonzero((sums[0] > 0) & (sums[2] > 0))
+        n, x, m, y = (one[both].astype(float) for one in sums)
+        unit_of = np.zeros(count, dtype=np.int64)
+        unit_of[group] = self.unit
+        share = 1.0 / np.bincount(unit_of[both])[unit_of[both]]  # units alike, or all rollouts
+        share = n + m if self.table.asked.weights == "rollouts" else share
+        return Strata(both, n, x, m, y, share / share.sum() if len(both) else share)
 
-    def _weights(self, both: Any, n: Any, m: Any) -> Any:
-        """How much every stratum weighs: units alike, or by rollouts."""
+    def _ways(self, place: int) -> list[tuple[Any, Strata]]:
+        """A slice within its strata, before it within every factor whose levels the two met in unequal shares (21a)."""
         import numpy as np
 
-        if self.table.asked.weights == "rollouts":
-            return (n + m) / (n + m).sum()
-        unit = self.unit_of[both]
-        share = 1.0 / np.bincount(unit)[unit]
-        return share / share.sum()
+        inside, found = self.members[:, place], []
+        for group in self.finer if not self.dealt else ():
+            home, fine = self.stratum[inside], group[inside]
+            n, m = self.n[inside], self.m[inside]
+            share = (np.bincount(home, n) / np.maximum(np.bincount(home, n + m), 1.0))[home]
+            own = np.bincount(fine, n), np.bincount(fine, n + m), np.bincount(fine, share * (n + m))
+            rest = np.bincount(fine, (1.0 - share) * (n + m))
+            both = (own[2] > 0.0) & (rest > 0.0)
+            distance = float((((own[0] - own[2]) ** 2)[both] * (1.0 / own[2][both] + 1.0 / rest[both])).sum())
+            if distance > UNEVEN:
+                found.append((distance, group))
+        found.sort(key=lambda one: -one[0])
+        return [(group, self._strata(place, group)) for group in (*(group for _, group in found), self.stratum)]
 
     def _estimate(self, place: int) -> float:
-        both, n, x, m, y = self._strata(place)
-        return float((self._weights(both, n, m) * (x / n - y / m)).sum()) if len(both) else 0.0
+        strata = self._ways(place)[0][1]
+        return float((strata.weights * (strata.x / strata.n - strata.y / strata.m)).sum()) if len(strata.both) else 0.0
 
     def _make(self, place: int) -> Any:
-        both, n, x, m, y = self._strata(place)
+        if self.table.own:
+            return self._of_runs(place)
+        ways = [self._within(place, group, strata) for group, strata in self._ways(place)]
+        return None if None in ways else weakest(ways)
+
+    def _of_runs(self, place: int) -> Any:
         table, asked = self.table, self.table.asked
-        inside = self.inside[:, place]
-        if table.own:
-            frame = table.frame.filter(inside)
-            sides = [frame.filter(frame[FIRST] == side) for side in (True, False)]
-            ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
-            own, others = (side[str(table.unit)].to_list() for side in sides)
-            return asked.shown(partial(stats.two_sample_cluster_gain, ours, theirs, (own, others)))
-        weights = {str(one): float(share) for one, share in zip(both, self._weights(both, n, m), strict=True)}
+        frame = table.frame.filter(self.inside[:, place])
+        sides = [frame.filter(frame[FIRST] == side) for side in (True, False)]
+        ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
+        own, others = (side[str(table.unit)].to_list() for side in sides)
+        return asked.shown(partial(stats.two_sample_cluster_gain, ours, theirs, (own, others)))
+
+    def _within(self, place: int, group: Any, strata: Strata) -> Any:
+        """The gain within groups of cells; None where the two share none."""
+        table, asked = self.table, self.table.asked
+        if not len(strata.both):
+            return None
+        weights = {str(one): float(share) for one, share in zip(strata.both, strata.weights, strict=True)}
         if asked.measure == "success":
             parts: Parts = {
-                str(one): (Tally(round(a), int(b)), Tally(round(c), int(d)))
-                for one, b, a, d, c in zip(both, n, x, m, y, strict=True)
+                str(one): (Tally(round(x), int(n)), Tally(round(y), int(m)))
+                for one, n, x, m, y in zip(strata.both, strata.n, strata.x, strata.m, strata.y, strict=True)
             }
             if len(parts) == 1:
                 return partial(stats.exact_gain, *next(iter(parts.values())))
             return partial(stats.stratified_rate_gain, parts, weights=weights)
-        rows = table.numbered(table.strata)
+        rows, inside = group[table.cell], self.inside[:, place]
         parts = {}
-        for one in both:
+        for one in strata.both:
             here = inside & (rows == one)
             ours, theirs = (asked.scores(sorted(table.value[here & side])) for side in (table.first, ~table.first))
             parts[str(one)] = ours, theirs
@@ -273,7 +315,7 @@ class _Cells(_Kind):
             return None
         inside = self.members[:, place]
         both = self.n[inside] + self.m[inside]
-        return _normal_drop(shuffle.spread[place], float((self.n[inside] * self.m[inside] / both).sum()), error)
+        return normal_drop(shuffle.spread[place], float((self.n[inside] * self.m[inside] / both).sum()), error)
 
 
 class _Units(_Kind):
@@ -303,9 +345,8 @@ class _Units(_Kind):
     def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
         import numpy as np
 
-        n, m, x, y, least = (self.pairs[one].to_numpy() for one in ("__n__", "__m__", "__x__", "__y__", "__least__"))
         unit, cell = self._rows()
-        gap = least * (y / m - x / n)
+        gap = self._gaps(cell)
         name, count = self.table.called(str(self.table.unit)), len(self.members)
         if self.single and self.table.asked.measure == "success":
             lost, won = (np.bincount(cell[side], minlength=count).astype(float) for side in (gap > 0, gap < 0))
@@ -319,9 +360,33 @@ class _Units(_Kind):
             shuffle = slice_shuffles.of_units(sums)
             how = f"Labels exchanged in whole {name}s."
         self.shuffle = shuffle
-        if (n != m).any():
+        if not self.even:
             self.notes = (Note("uneven partners", {"unit": name}),)
         return stepped_down(shuffle, confidence=confidence, claim=claim, draws=DRAWS), how
+
+    def _gaps(self, cell: Any) -> Any:
+        """What the second has more than the first in every pair; of the one with more rollouts as many are drawn.
+
+        Only so may the labels of a whole unit be exchanged: a mean of 3 and a mean of 1 rollout do not have one law.
+        """
+        import numpy as np
+        import polars as pl
+
+        if self.even:
+            return (self.pairs["__y__"] - self.pairs["__x__"]).to_numpy()
+        facts = self.pairs.select("^__.*__$").with_columns(pl.Series("__cell__", cell)).with_row_index("__pair__")
+        rows = self.table.frame.select(FIRST, VALUE).with_columns(self.pair_of.cast(pl.get_index_type()))
+        rows = rows.join(facts, on="__pair__", how="inner").sort("__cell__", "^__[nmxy]__$", "__pair__", FIRST, VALUE)
+        drawn = pl.Series("__drawn__", np.random.default_rng(slice_shuffles.SEED).random(rows.height))
+        place = pl.col("__drawn__").rank("ordinal").over("__pair__", FIRST)
+        kept = rows.with_columns(drawn).filter(place <= pl.col("__least__"))
+        gap = pl.when(FIRST).then(-pl.col(VALUE)).otherwise(VALUE).sort().sum().alias("__gap__")
+        return kept.group_by("__pair__").agg(gap).sort("__pair__")["__gap__"].to_numpy()
+
+    @property
+    def even(self) -> bool:
+        """Whether both policies were run equally often in every unit and cell."""
+        return bool((self.pairs["__n__"] == self.pairs["__m__"]).all())
 
     @property
     def single(self) -> bool:
@@ -351,7 +416,7 @@ class _Units(_Kind):
 
     def _drop(self, place: int, error: float) -> float | None:
         whole = float(self._slice(place)["__least__"].sum())
-        return _normal_drop(self.shuffle.spread[place] * (2.0 if self._halved else 1.0), whole, error)
+        return normal_drop(self.shuffle.spread[place] * (2.0 if self._halved else 1.0), whole, error)
 
     @property
     def _halved(self) -> bool:
@@ -426,39 +491,3 @@ class _Alone(_Kind):
         if len(parts) == 1:
             return partial(stats.score_gain, *next(iter(parts.values())))
         return partial(stats.stratified_score_gain, parts, weights=weights)
-
-
-def _normal_drop(spread: float, information: float, error: float) -> float | None:
-    """The drop that is found in 8 of 10 tables, by the normal."""
-    from scipy import special
-
-    from surefoot.stats.slices import POWER
-
-    if not information or spread != spread:
-        return None
-    return float((special.ndtri(POWER) - special.ndtri(error)) * spread / information)
-
-
-def _sides(make: Any, error: float) -> Sides:
-    """The one-sided p-values of a slice: exact for one stratum of successes, half of the two-sided one else."""
-    if make is None:
-        return Sides(1.0, 1.0, 1.0, 1.0)
-    plain = isinstance(make, partial)
-    if plain and make.func is stats.exact_gain:
-        first, second = make.args
-        few = (first.trials + second.trials) * max(first.trials, second.trials) <= MOST_CELLS
-        found = (stats.boschloo if few else stats.fisher)(first, second)
-        return Sides(*(found.first_better, found.second_better) * 2)
-    if plain and make.func is stats.stratified_rate_gain:
-        (parts,), weights = make.args, make.keywords["weights"]
-        low = least_p(parts, weights=weights, error=error)
-        estimate = _weighted(parts, weights)
-        if low > 2.0 * error:  # at this p-value nothing is claimed, whatever the others say
-            return Sides.of(min(1.0, low), estimate)
-        return Sides.of(make(confidence=1.0 - error, margin=0.0).p_value, estimate)
-    gain = make(confidence=0.95, margin=0.0)
-    return Sides.of(1.0 if gain.p_value is None else gain.p_value, gain.estimate)
-
-
-def _weighted(parts: Parts, weights: dict[str, float]) -> float:
-    return float(sum(share * (parts[one][0].rate - parts[one][1].rate) for one, share in weights.items()))

@@ -233,7 +233,7 @@ def slices(
         two_policies(table, first, second)
     asked = Asked(table, first, second or "", chosen(table, measure), weights)
     words = (by,) if isinstance(by, str) else tuple(by)
-    cut = slice_table(asked, words)
+    cut = slice_table(asked, words, dealt=dealt)
     found = looked_at(cut, ways=ways, smallest=smallest, confidence=confidence, claim=claim, dealt=dealt)
     if len(found.names) < (2 if second else 1):
         who = "both" if second else "it, inside and outside"

@@ -172,8 +172,8 @@ PLAIN = {
     "partners differ": "Not looked at, for partners differ in it and what was set beforehand cannot: {columns:quoted}.",
     "slices left out": "{count:,} pairs of levels with the fewest {words.rollouts} are left out: at most 300 slices "
     "are looked at.",
-    "uneven partners": "Some {unit} was met more often by one of the two: its difference of means counts as often as "
-    "the fewer do (measured, not proved).",
+    "uneven partners": "Some {unit} was met more often by one of the two: for the test as many of its {words.rollouts} "
+    "as the other has are drawn, with a fixed seed.",
     "counted runs": "{column!r} counts, and its name says trainings: what a whole training shares counts. If it counts "
     "tries, say --repeat {column}.",
     "counter meets": "{column!r} counts; by its name, its number 7 is the same start for every {words.policy}. If it "
