@@ -263,6 +263,17 @@ def test_a_cell_met_once_is_refused_with_the_column_that_makes_it_so() -> None:
     assert sf.compare(takes.declare(repeat="take"), "a", "b", target="these").about.target == "these"
 
 
+def test_a_note_in_a_table_of_counts_changes_no_answer(tmp_path: Path) -> None:
+    """A policy counted in one row had one level of its own: one run, of which the answer then spoke."""
+    counts = pl.DataFrame({"policy": ["a", "b", "b"], "successes": [9, 2, 3], "trials": [12, 8, 9]})
+    for note in (["x", "x", "x"], ["x", "y", "z"]):
+        counts.with_columns(note=pl.Series(note)).write_csv(tmp_path / "counts.csv")
+        table = sf.read(tmp_path / "counts.csv")
+        assert sf.compare(table, "a", "b").gain == sf.stats.exact_gain(sf.Tally(9, 12), sf.Tally(5, 17))
+        with pytest.raises(sf.DataError, match="some column must tell units apart; none does"):
+            sf.compare(table, "a", "b", target="these")
+
+
 @pytest.mark.parametrize("measure", ["success", "score"])
 def test_units_of_its_own_for_each_policy_are_pooled_for_these_very_ones(measure: str) -> None:
     frame, _ = shape("own items 30x5", np.random.default_rng(2))

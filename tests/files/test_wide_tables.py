@@ -27,9 +27,8 @@ def test_poses_and_trials_are_no_policies(tmp_path: Path) -> None:
     rollouts = read(tmp_path, POSES)
     assert tallies(rollouts) == {"ACT": (2, 3), "DP": (1, 3), "pi0": (1, 2)}
     assert rollouts.where(policy="ACT").column("condition") == ("left", "left", "right")
-    assert rollouts.where(policy="ACT").column("repeat") == ("1", "2", "3")
-    assert (rollouts.called("condition"), rollouts.called("repeat")) == ("Initial pose", "Trial")
-    assert rollouts.declare(unit="Initial pose", repeat="Trial").pairs("ACT", "DP").matched == 3
+    assert (rollouts.called("condition"), rollouts.design.unit) == ("Initial pose", "Trial")
+    assert rollouts.pairs("ACT", "DP").matched == 3
     said = "The columns 'ACT', 'DP', 'pi0' are compared, and each row is shared by them; the cells are success."
     assert said in rollouts.notes
     assert "1 empty cell counted as not run." in rollouts.notes
@@ -39,8 +38,9 @@ def test_tasks_and_trials(tmp_path: Path) -> None:
     rollouts = read(tmp_path, "task,trial,A,B\ncut,1,1,0\ncut,2,0,0\npour,1,1,1\npour,2,0,1\n")
     assert tallies(rollouts) == {"A": (2, 4), "B": (2, 4)}
     assert rollouts.names("task") == ("cut", "pour")
-    assert rollouts.called("condition") == "trial"
+    assert rollouts.design.unit == "row"
     assert rollouts.pairs("A", "B").matched == 4
+    assert rollouts.declare(unit="task").design.repeats == ("row",)
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,29 @@ def test_cells_in_any_word(tmp_path: Path, cells: tuple[str, str]) -> None:
     assert tallies(rollouts) == {"A": (2, 3), "B": (1, 3)}
 
 
-def test_scores_and_repeats_of_one_start(tmp_path: Path) -> None:
+def test_rows_that_share_a_start_are_paired_row_by_row(tmp_path: Path) -> None:
     rollouts = read(tmp_path, "Initial pose,ACT,DP\nleft,0.5,1\nleft,1,0\nright,0.25,0.75\n")
     assert rollouts.where(policy="ACT").scores().values == (0.5, 1.0, 0.25)
-    assert rollouts.where(policy="ACT").column("repeat") == ("1", "2", "1")
-    assert "Rows with the same 'Initial pose' are repeats, counted in order." in rollouts.notes
+    assert rollouts.where(policy="ACT").column("row") == ("1", "2", "3")
+    assert rollouts.pairs("ACT", "DP").matched == 3
+
+
+@pytest.mark.parametrize("names", [("Trial", "Initial pose"), ("zz", "Initial pose"), ("Trial", "zz"), ("zq", "zz")])
+def test_the_name_of_what_stands_beside_the_policies_decides_nothing(tmp_path: Path, names: tuple[str, str]) -> None:
+    """A pose was a start and its rows were repeats; under any other name every row was a start of its own."""
+    rows = [(at % 7, f"pose {at % 4}", int(at % 3 > 0), int(at % 5 > 2)) for at in range(40)]
+    text = "\n".join(",".join(map(str, row)) for row in [(*names, "ACT", "DP"), *rows])
+    found = sf.compare(read(tmp_path, text), "ACT", "DP")
+    assert (found.reading.units, found.reading.paired, found.about.column) == (40, True, "row")
+    assert found.gain.estimate == pytest.approx(0.25)
+    assert read(tmp_path, text).declare(unit=names[1]).design.repeats == ("row",)
+
+
+def test_words_name_the_rows_before_numbers_and_notes_never_do(tmp_path: Path) -> None:
+    rows = [(at, f"pose {at}", f"{at} {'long ' * 20}", 1, at % 2) for at in range(8)]
+    text = "\n".join(",".join(map(str, row)) for row in [("n", "where", "said", "ACT", "DP"), *rows])
+    assert read(tmp_path, text).design.unit == "where"
+    assert read(tmp_path, text.replace("pose 3", "pose 2")).design.unit == "n"
 
 
 @pytest.mark.parametrize(
@@ -75,11 +93,6 @@ def test_scores_and_repeats_of_one_start(tmp_path: Path) -> None:
             "Trial,ACT,DP\n1,success,fail\n2,fail,aborted\n3,fail,success\n",
             r"sheet.csv, row 2: `success` \(column 'DP'\) must be one of .*; got 'aborted'\. "
             r"If 'DP' is not a policy, say which columns are: policies_in=\[\"ACT\"\]\.",
-        ),
-        ("trial,scene,A,B\n1,x,1,0\n2,,1,0\n", r"sheet.csv, row 2: 'scene' must tell the rows apart; it is empty\."),
-        (
-            "trial,scene,A,B\n1,x,1,0\n1,x,0,0\n",
-            r"sheet.csv, row 2: 'scene' and 'trial' must tell the rows apart; scene x",
         ),
         ("trial,A,B\n1,1,0\n2,1\n", r"sheet.csv, row 2: a row must have as many cells as the header, 3; got 2"),
     ],
@@ -112,10 +125,10 @@ def test_the_user_says_which_columns_are_policies(tmp_path: Path) -> None:
         read(tmp_path, "policy,A,B\nx,1,0\n", policies_in=["A", "B"])
 
 
-def test_rows_without_a_name_of_their_own_are_numbered_within_their_session(tmp_path: Path) -> None:
-    rollouts = read(tmp_path, "lab,ACT,DP\nx,1,0\ny,0,1\n", columns={"session": "lab"})
-    assert rollouts.where(policy="DP").column("session") == ("x", "y")
-    assert rollouts.where(policy="DP").column("condition") == ("1", "2")
+def test_rows_without_a_name_of_their_own_are_numbered(tmp_path: Path) -> None:
+    rollouts = read(tmp_path, "lab,ACT,DP\nx,1,0\nx,0,1\n", columns={"session": "lab"})
+    assert rollouts.where(policy="DP").column("session") == ("x", "x")
+    assert rollouts.where(policy="DP").column("row") == ("1", "2")
 
 
 def test_a_bad_cell_has_the_row_of_the_sheet(tmp_path: Path) -> None:
@@ -134,7 +147,8 @@ def test_frames_and_other_files_are_unpivoted_too(tmp_path: Path) -> None:
     for data in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "w.parquet", tmp_path / "w.jsonl"):
         rollouts = sf.read(data, policies_in=["A", "B"])
         assert tallies(rollouts) == {"A": (2, 3), "B": (1, 2)}
-        assert rollouts.where(policy="B").column("condition") == ("1", "3")
+        assert rollouts.where(policy="B").column("order") == (1, 3)
+        assert rollouts.design.unit == "trial"
 
 
 def test_the_command_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

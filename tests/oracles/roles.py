@@ -35,7 +35,9 @@ Where the text can be read in two ways, the reading taken here (the reference ta
     be exchanged for one another.
 15. Row 10: a column of 20 levels or more in which units lie, fewer than two a level, is "nothing"; a column inside the
     unit cannot be (it would have more levels), and the same partition went in row 6.
-16. Names are compared in small letters, other signs as one "_"; of a dotted name the last part is looked at too.
+16. A run by row 2 with one level for every cell of policy and some unit, setting or cluster (or all of them) is
+    nothing: a folder or a note of each policy's rollouts of a task says nothing that the task does not (record 0051).
+17. Names are compared in small letters, other signs as one "_"; of a dotted name the last part is looked at too.
 """
 
 import math
@@ -171,6 +173,7 @@ class Shape:
         self._one_of_each_partition()
         self._repeats(names)
         self._units()
+        self._own_cells()
         return {name: self.role[name] for name in self.columns}
 
     # --- Rows 1 to 3
@@ -304,3 +307,13 @@ class Shape:
             else:
                 few = inside(u, c) and len(set(u)) < 2 * len(set(c))
                 self.role[name] = "nothing" if few else "cluster"
+
+    def _own_cells(self) -> None:
+        """Reading 16: runs that are the cells of what all met."""
+        met = [name for name in self.columns if self.role[name] in ("unit", "setting", "cluster")]
+        for name in self.runs:
+            levels = self.columns[name]
+            for keys in (*([key] for key in met), met):
+                cells = self._cells(*keys)
+                if keys and inside(levels, cells) and inside(cells, levels):
+                    self.role[name] = "nothing"

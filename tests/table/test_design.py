@@ -11,6 +11,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.table.design import Column, Design, assigned, label_column, noun, sounds_like_a_result, whole_numbers
+from tests.oracles.roles import roles
 from tests.support.designs import crossed, labels_of, outcome, twin_roles
 from tests.support.shapes import SHAPES, renamed, shape
 
@@ -102,6 +103,22 @@ def test_counters_beside_units_are_repeats_whatever_their_names() -> None:
     for name in ("seed", "trial", "zz", "item"):
         design = sf.read(crossed(scene=6, **{name: range(5)})).design
         assert (design.unit, design.repeats, design.said) == ("scene", (name,), ())
+
+
+@pytest.mark.parametrize("by", [["scene"], ["scene", "robot"], ["robot"]])
+def test_a_level_for_each_cell_of_policy_and_what_all_met_is_no_run(by: list[str]) -> None:
+    """A folder of each policy's rollouts of a task was a training, and from 20 tasks on the answer was unpaired."""
+    frame = crossed(scene=24, robot=2, trial=range(3))
+    own = frame.with_columns(folder=pl.concat_str(["policy", *by], separator="/"))
+    wanted, found = (sf.read(one).design for one in (frame, own))
+    assert (found.runs, found.roles["folder"]) == ((), "nothing")
+    assert found.reading() == wanted.reading()
+    assert sf.compare(sf.read(own), "a", "b").gain == sf.compare(sf.read(frame), "a", "b").gain
+    assert sf.read(own).declare(run="folder").design.runs == ("folder",)
+    trained = frame.with_columns(folder=pl.concat_str(["policy", pl.col("trial")], separator="/"))
+    assert sf.read(trained.drop("trial")).design.runs == ("folder",)
+    columns = {name: own[name].to_list() for name in own.columns if name != "success"}
+    assert roles(columns, "policy", own["success"].to_list()) == found.roles
 
 
 # --- What a design says

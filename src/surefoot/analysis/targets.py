@@ -352,10 +352,10 @@ def _separate(asked: Asked, design: Design, paired: bool | None, target: Target 
     unit = asked.rollouts.design.keys("unit")
     why = "as asked" if paired is False else ""
     about = Subject("like", "", 0, asked.rollouts.words.rollouts)
-    if target == "these" and (paired is False or not design.runs):
+    fewest = _fewest_runs(asked, design)
+    if target == "these" and (paired is False or fewest < 2):
         must = "units must be paired; they are not" if unit else "some column must tell units apart; none does"
         raise DataError(f"for these very units {must}.", source=asked.rollouts.source)
-    fewest = _fewest_runs(asked, design)
     counting = runs_that_count(design, fewest)
     if target == "these":
         return _pooled(asked, Reading(design, Subject("these", design.runs[0], fewest, about.rollouts)))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW, CELL = "__row__", "__cell__"
+LONGEST_LABEL = 60
+"""A longer text is a note, and no name of a row."""
 
 
 def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed: bool = False) -> Sheet:
@@ -57,7 +59,7 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
             source=source,
         )
     others = [name for name in others if name != kind]
-    rows, named, notes = _environments(table.with_row_index(ROW).select(ROW, *others), columns, source)
+    rows, unit = _told_apart(table.with_row_index(ROW).select(ROW, *others))
     long = (
         cells.with_row_index(ROW)
         .unpivot(index=ROW, variable_name="policy", value_name=kind)
@@ -70,15 +72,15 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         raise DataError("at least one cell of a policy must be filled; all are empty.", source=source)
     empty = cells.height * cells.width - long.height
     shown = formatting.some_names([repr(name) for name in policies], 8)
-    said = [f"The columns {shown} are compared, and each row is shared by them; the cells are {kind}.", *notes]
+    said = [f"The columns {shown} are compared, and each row is shared by them; the cells are {kind}."]
     said += [f"{formatting.counted(empty, 'empty cell')} counted as not run."] if empty else []
-    known = {*long.columns, *match(long.columns, columns)[0]}  # a column keeps the sheet's own name until it is read
+    known = [column for column, name in match(long.columns, columns)[0].items() if name == unit]
     return replace(
         sheet,
         frame=long.lazy(),
         notes=(*sheet.notes, *said),
-        named={"policy": "", **sheet.named, **named},
-        roles={"condition": "unit", "repeat": "repeat"} if "condition" in known else {"seed": "unit"},
+        named={"policy": "", **sheet.named},
+        roles=dict.fromkeys((*known, unit), "unit"),  # a column of other than whole numbers keeps the sheet's name
         policies_in=(),
         hold=True,
         left_out=LeftOut(),
@@ -107,47 +109,17 @@ def _outcomes(cells: pl.DataFrame, source: str, *, guessed: bool) -> str:
     return "score"
 
 
-def _environments(
-    others: pl.DataFrame, columns: Mapping[str, str], source: str
-) -> tuple[pl.DataFrame, dict[str, str], list[str]]:
-    """The other columns with what tells one row from another, what those are called, and what was decided."""
+def _told_apart(rows: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """The columns beside the policies, and the one that tells rows apart: words before numbers, else their number."""
     import polars as pl
 
-    header = others.columns[1:]
-    found = match(header, columns)[0]
-    given = {column: found[column] for column in ("task", "condition", "seed", "repeat") if column in found}
-    table, named, notes = others, dict[str, str](), list[str]()
-    key = next((name for name in header[:1] if is_key(name)), None)
-    trial = found.get("order") or key
-    if trial is not None and not {"condition", "seed"} & set(given):
-        given["condition"], named["condition"] = trial, trial
-    elif trial is not None and "repeat" not in given:
-        given["repeat"], named["repeat"] = trial, trial
-    if not {"condition", "seed"} & set(given):
-        table = table.with_columns((pl.col(ROW) + 1).cast(pl.String).alias("condition"))
-        if "session" not in found:
-            table = table.with_columns(pl.col("condition").alias("session"))
-        return table, {"condition": "row"}, notes
-    for column, name in given.items():
-        empty = table[name].cast(pl.String).str.strip_chars().fill_null("") == ""
-        if empty.any():
-            row = int(empty.arg_true()[0]) + 1
-            raise DataError(f"{name!r} must tell the rows apart; it is empty.", source=source, row=row)
-        if column in named:
-            table = table.with_columns(pl.col(name).alias(column))
-    keys = list(given.values())
-    if table.select(pl.struct(keys).is_duplicated().any()).item():
-        if "repeat" in given or (list(given) in (["condition"], ["seed"]) and found.get("condition") is None):
-            row = int(table.select(pl.struct(keys).is_first_distinct().not_().arg_true().first()).item()) + 1
-            shown = ", ".join(f"{name} {table[name][row - 1]}" for name in keys)
-            raise DataError(
-                f"{' and '.join(map(repr, keys))} must tell the rows apart; {shown} repeats.",
-                source=source,
-                row=row,
-            )
-        table = table.with_columns(pl.int_range(1, pl.len() + 1).over(keys).cast(pl.String).alias("repeat"))
-        notes.append(f"Rows with the same {' and '.join(map(repr, keys))} are repeats, counted in order.")
-    return table, named, notes
+    cells = rows.select(pl.exclude(ROW).cast(pl.String).str.strip_chars().replace("", None))
+    told = [name for name in cells.columns if cells[name].drop_nulls().n_unique() == cells.height]
+    told = [name for name in told if (cells[name].str.len_chars() <= LONGEST_LABEL).all()]
+    if told:
+        return rows, min(told, key=lambda name: cells[name].cast(pl.Float64, strict=False).is_not_null().any())
+    unit = "row" if "row" not in cells else "row of the sheet"
+    return rows.with_columns((pl.col(ROW) + 1).cast(pl.String).alias(unit)), unit
 
 
 KEYS = frozenset(("", "unnamed_0", "id", "uuid", "row", "index", "episode", "trial", "no", "nr", "run"))

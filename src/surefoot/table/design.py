@@ -278,6 +278,7 @@ class _Decision:
             if name not in chosen:
                 self._unset(name)
         self._roles(self._distinct(chosen))
+        self._own_cells()
         return taken
 
     def _said(self, name: str, role: str) -> _Taken:
@@ -371,7 +372,9 @@ class _Decision:
         fixed = self._has("unit", "setting", "cluster")
         beside = [*chosen, *fixed, *self._has("repeat")]
         runs = self._has("run")
-        counters = [name for name in chosen if self._counter(name, [*beside, *runs])]
+        alone = unit is not None and self.labels.counts(unit).max() <= 1
+        counted = [name for name in (*beside, *runs) if name != unit or not alone]  # a unit met once leaves no tries
+        counters = [name for name in chosen if self._counter(name, counted)]
         for name in [one for one in counters if self.named and plain(self._called(one)) in RUN_NAMES]:
             self.taken[name] = _Taken("run", "counts, and its name says trainings")
             self.said.append(Note("counted runs", {"column": self._called(name)}))
@@ -390,6 +393,20 @@ class _Decision:
                 self.taken[name] = self._beside(name, unit)
         if unit is None and not fixed:
             self._name_counter(repeats)
+
+    def _own_cells(self) -> None:
+        """Row 6 for what each policy has of its own: a level for each cell of what all met is no run."""
+        from surefoot.table.column_shapes import POLICY
+
+        labels, met = self.labels, self._has("unit", "setting", "cluster")
+        for name in self._has("run"):
+            if name in self.declared:
+                continue
+            for keys in (*([key] for key in met), met):
+                if keys and labels.cells(POLICY, *keys)[1] == labels.cells(name)[1] == labels.cells(name, *keys)[1]:
+                    called = " and ".join(repr(self._called(key)) for key in keys)
+                    self.taken[name] = _Taken("nothing", f"divides the rows of a policy as {called} does")
+                    break
 
     def _counter(self, name: str, beside: Sequence[str]) -> bool:
         others = [other for other in beside if other != name]
@@ -427,6 +444,8 @@ class _Decision:
         """Row 10: what the unit lies in or is crossed with."""
         many = len(self.labels.columns[name])
         nested = self.labels.inside(unit, name)
+        if not nested and self.labels.inside(name, unit):
+            return _Taken("repeat", "tells tries at the unit apart")
         how = "units lie in it" if nested else "crossed with the unit"
         if many < MANY:
             return _Taken("setting", f"{how}, few levels")

@@ -120,7 +120,8 @@ class Pairs:
         left = f"; without a partner: {' and '.join(alone)}" if alone else ""
         said = ", as declared" if self.declared else ""
         pairs = formatting.counted(self.matched, "pair")
-        return f"{pairs} of {self.first!r} and {self.second!r} on {', '.join(self.on)}{said}{left}."
+        on = ", ".join(map(self.rollouts.called, self.on))
+        return f"{pairs} of {self.first!r} and {self.second!r} on {on}{said}{left}."
 
 
 def tally_of(first: Any, second: Any) -> PairTally:

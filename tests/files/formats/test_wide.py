@@ -11,15 +11,15 @@ from tests.support.formats import tallies
 from tests.support.samples import FIXTURES, put
 
 
-@pytest.mark.parametrize("first", ["", "Unnamed: 0", "session_id", "seed"])
+@pytest.mark.parametrize("first", ["", "Unnamed: 0", "session_id", "seed", "zz"])
 def test_a_wide_table_may_name_its_rows(tmp_path: Path, first: str) -> None:
     rollouts = sf.read(put(tmp_path, "a.csv", f"{first},pi0,fast\r\nx7,0.5,1\r\ny8,,0\r\nz9,1,0.25\r\n".encode()))
     assert rollouts.policies == ("fast", "pi0")
-    told = "seed" if first == "seed" else "condition"
-    assert rollouts.where(policy="pi0").column(told) == ("x7", "z9")
+    (unit,) = rollouts.design.keys("unit")
+    assert rollouts.where(policy="pi0").column(unit) == ("x7", "z9")
     assert rollouts.pairs("pi0", "fast").matched == 2
-    with pytest.raises(sf.DataError, match="must tell the rows apart"):
-        sf.read(put(tmp_path, "b.csv", f"{first},pi0,fast\nx,0.5,1\nx,,0\n".encode()))
+    again = sf.read(put(tmp_path, "b.csv", f"{first},pi0,fast\nx,0.5,1\nx,,0\nx,1,0\n".encode()))
+    assert (again.design.unit, again.pairs("pi0", "fast").matched) == ("row", 2)
 
 
 def test_wide() -> None:

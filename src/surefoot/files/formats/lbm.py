@@ -25,6 +25,8 @@ SUCCESS, PROGRESS = "Success/Failure", "Task_Progress_Results"
 THEIRS = "the authors' sequential test"
 NAMED = {"policy": "Method", "task": "Task", "dataset": "Panel"}
 ROLES = {"order": "repeat"}
+TOTALS = ("Num_Rollouts", "Num_Successes", "Success_Rate", "Avg_Task_Progress")
+KNOWN = frozenset(("Method", "Fraction", "Task", "Panel", "CLD_Letter", "Num_Milestones", "Task_Progress_Bins"))
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -37,6 +39,8 @@ def load(head: Head) -> Sheet:
     """One row per rollout; aggregate rows repeat the tasks laid end to end and are left out."""
     header, table, left_out = csv_rows(head)
     source, column = (SUCCESS, "success") if SUCCESS in header else (PROGRESS, "score")
+    known = KNOWN.union((source, *TOTALS))
+    beside = [name for name in header if name.strip() and name not in known]
     rows: list[dict[str, Any]] = []
     findings: list[Finding] = []
     sums: dict[tuple[str | None, str], list[float]] = {}
@@ -57,6 +61,7 @@ def load(head: Head) -> Sheet:
             continue
         sums.setdefault(group, []).extend(values)
         common = {"policy": policy, "task": cells["Task"], "dataset": cells.get("Panel")}
+        common |= {name: cells[name] for name in beside}
         rows += [{**common, "order": place, column: value} for place, value in enumerate(values, 1)]
     notes: list[Noted] = [*left_out.notes]
     notes += [Note("stray marks", {"mark": mark, "lines": tuple(at)}) for mark, at in marks.items()]
@@ -115,14 +120,9 @@ def _list(cell: str | None, column: str, source: str, row: int) -> tuple[list[fl
 
 
 def _totals(cells: dict[str, str | None], values: list[float], who: str, source: str, row: int) -> list[Finding]:
-    counted = {
-        "Num_Rollouts": float(len(values)),
-        "Num_Successes": sum(values),
-        "Success_Rate": sum(values) / len(values),
-        "Avg_Task_Progress": sum(values) / len(values),
-    }
+    mean = sum(values) / len(values)
     found = []
-    for name, mine in counted.items():
+    for name, mine in zip(TOTALS, (float(len(values)), sum(values), mean, mean), strict=True):
         cell = cells.get(name)
         if cell is None:
             continue
