@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.gate_plans import Expected as Expected
     from surefoot.analysis.gate_plans import plan_gate as plan_gate
     from surefoot.analysis.gates import gate as gate
+    from surefoot.analysis.items import items as items
     from surefoot.analysis.judge_corrections import human_corrections as human_corrections
     from surefoot.analysis.judged_gains import judged_gain as judged_gain
     from surefoot.analysis.list_comparisons import compare_on_list as compare_on_list

@@ -14,6 +14,7 @@ TYPES = {
     "surefoot.analysis.fronts": "Dominance Front",
     "surefoot.analysis.gate_plans": "GatePlan NeedPlan",
     "surefoot.analysis.gates": "Gated NeedFound",
+    "surefoot.analysis.items": "Item Items",
     "surefoot.analysis.judge_corrections": "Correction",
     "surefoot.analysis.judged_gains": "JudgedGain",
     "surefoot.analysis.list_comparisons": "ListComparison",
@@ -106,8 +107,8 @@ OTHERS = {
 }
 
 NEW = (
-    "Best Column Dominance Front GatePlan Gated NeedFound NeedPlan RaceState Reading SelectionBias Shortlist Slice"
-    " SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
+    "Best Column Dominance Front GatePlan Gated Item Items NeedFound NeedPlan RaceState Reading SelectionBias"
+    " Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
     " simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""

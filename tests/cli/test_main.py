@@ -207,6 +207,7 @@ CALLS = {
     "study run": "study.db --command true",
     "study record": "study.db 1 success",
     "labels draw": "rows.csv --n 4 --seed 1",
+    "items": "rows.csv",
 }
 """A call of every command that takes a number, and what it takes besides."""
 INSTEAD = {"plan compare --gain": "--from rows.csv", "plan compare --first-only": "--second-only 0.1"}

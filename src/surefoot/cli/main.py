@@ -33,6 +33,7 @@ COMMANDS = {
     "best": "surefoot.cli.best:best",
     "gate": "surefoot.cli.gate:gate",
     "slices": "surefoot.cli.slices:slices",
+    "items": "surefoot.cli.items:items",
     "columns": "surefoot.cli.columns:columns",
     "band": "surefoot.cli.band:band",
     "audit": "surefoot.cli.audit:audit",
