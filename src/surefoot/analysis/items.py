@@ -127,10 +127,10 @@ class Items(Record):
             if items:
                 least = min(items, key=lambda one: one.tally.trials)
                 most = clopper_pearson_upper(Tally(0, least.tally.trials), confidence=self.confidence).value
+                bound = formatting.percent(round(most, 3), "up")
                 lines.append(
-                    f"{len(items):,} always {always}: {_names(items)}. They tell no two policies apart. {least.name!r}, "
-                    f"run {least.tally.trials:,} times, may {other} up to {formatting.percent(round(most, 3), 'up')} of "
-                    "the time."
+                    f"{len(items):,} always {always}: {_names(items)}. They tell no two policies apart. "
+                    f"{least.name!r}, run {least.tally.trials:,} times, may {other} up to {bound} of the time."
                 )
         rest = _share(self.items)
         lines += [
