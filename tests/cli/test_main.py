@@ -160,7 +160,8 @@ def test_ctrl_c_ends_the_line_and_says_so(tmp_path):
         while part := os.read(seen, 4096):
             out += part
     os.close(seen)
-    assert program.wait(60) == 130
+    # A shell shows 130 for both: Python ends by the signal itself if it came while a dataclass was being made (`exec`).
+    assert program.wait(60) in (130, -signal.SIGINT)
     assert out.endswith(b"\r\nsurefoot: stopped.\r\n")
     assert not (tmp_path / "many.html").exists()
 
