@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
 from surefoot.analysis.comparison_data import Asked, Found, Make
+from surefoot.analysis.shared_cells import met_cells
 from surefoot.analysis.targets import Cells, cells_of, found_between, weakest, within
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
@@ -57,7 +58,8 @@ def _distance(asked: Asked, column: Column) -> float:
     """Pearson's distance of the two policies' shares of a column's levels within cells from even shares."""
     import numpy as np
 
-    cells = _all_cells(asked, column.key)
+    keys = (*asked.rollouts.design.keys("unit", "setting", "cluster"), column.key)
+    cells = Cells(asked, keys, met_cells(asked, keys), 0, 0)
     home = cells.codes(*[key for key in cells.keys if key != column.key])
     total = 0.0
     both = np.bincount(home, cells.tries[0]), np.bincount(home, cells.tries[1])
@@ -67,23 +69,6 @@ def _distance(asked: Asked, column: Column) -> float:
     for side, expected in ((cells.tries[0], whole * share), (cells.tries[1], whole * (1.0 - share))):
         total += float((((side - expected) ** 2)[kept] / expected[kept]).sum())
     return total
-
-
-def _all_cells(asked: Asked, key: str) -> Cells:
-    """Cells by the design and one column more, those that only one policy met too."""
-    import polars as pl
-
-    from surefoot.table.crosstab import crosstab
-
-    rollouts = asked.rollouts
-    keys = (*rollouts.design.keys("unit", "setting", "cluster"), key)
-    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
-    columns: dict[str, pl.Series] = {}
-    for who, name in (("first", asked.first), ("second", asked.second)):
-        counts, sums = table.of(name)
-        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
-    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
-    return Cells(asked, keys, frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0)), 0, 0)
 
 
 def _within(asked: Asked, column: Column, found: Found, paired: bool | None, target: Target | None) -> Any:

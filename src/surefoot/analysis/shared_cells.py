@@ -154,15 +154,7 @@ def cells_of(asked: Asked, beside: Sequence[str] = (), without: Sequence[str] = 
 def _cells(asked: Asked, keys: tuple[str, ...]) -> Cells:
     import polars as pl
 
-    rollouts = asked.rollouts
-    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
-    names = {"first": asked.first, "second": asked.second}
-    columns: dict[str, pl.Series] = {}
-    for who, name in names.items():
-        counts, sums = table.of(name)
-        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
-    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
-    frame = frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0))
+    frame = met_cells(asked, keys)
     named = pl.col("key_0").is_not_null() if keys else pl.lit(value=True)
     total = pl.col("first_n") + pl.col("second_n")
     nameless = int(frame.filter(~named).select(total.sum()).item() or 0)
@@ -170,3 +162,17 @@ def _cells(asked: Asked, keys: tuple[str, ...]) -> Cells:
     both = (pl.col("first_n") > 0) & (pl.col("second_n") > 0)
     spare = int(frame.filter(~both).select(total.sum()).item() or 0)
     return Cells(asked, keys, frame.filter(both), spare, nameless)
+
+
+def met_cells(asked: Asked, keys: Sequence[str]) -> pl.DataFrame:
+    """What either policy did in the cells that one of the two met at least."""
+    import polars as pl
+
+    rollouts = asked.rollouts
+    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
+    columns: dict[str, pl.Series] = {}
+    for who, name in (("first", asked.first), ("second", asked.second)):
+        counts, sums = table.of(name)
+        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
+    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
+    return frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0))

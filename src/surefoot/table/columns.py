@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 
@@ -93,6 +94,7 @@ _LEGEND = re.compile(rf"\s*[(\[]\s*{_ANSWERS}\s*(?:[/,|]|or)\s*{_ANSWERS}\s*[)\]
 """What people put behind a name to say how to fill it in: ``(Y/N)``, ``[pass or fail]``."""
 
 
+@functools.lru_cache(4096)
 def plain(name: str) -> str:
     """A header as it is compared: ``Task ID:`` becomes ``task_id``, ``Succeeded? (Y/N)`` becomes ``succeeded``."""
     return re.sub(r"\W+", "_", _LEGEND.sub("", name.strip().casefold())).strip("_")
