@@ -143,7 +143,7 @@ def test_a_zip_file_offers_all_that_a_folder_does(zipped, tmp_path):
     assert held.pop("file").startswith(str(zipped))
     assert folder.pop("file").startswith(str(SRC))
     assert held == folder
-    assert len(held["rules"]) == 10
+    assert len(held["rules"]) == 11
     assert not list(tmp_path.iterdir())  # the designs that come with the package are found: none is computed
 
 

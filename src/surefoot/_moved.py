@@ -48,6 +48,7 @@ TYPES = {
     "surefoot.sequential.fixed_size": "FixedSizeState",
     "surefoot.sequential.list_mean": "ListMeanState",
     "surefoot.sequential.list_simulation": "ListSimulation",
+    "surefoot.sequential.halving": "HalveState",
     "surefoot.sequential.race_states": "RaceState",
     "surefoot.sequential.ranking": "RankingState",
     "surefoot.sequential.ranking_simulation": "RankingSimulation",
@@ -107,8 +108,8 @@ OTHERS = {
 }
 
 NEW = (
-    "Best Column Dominance Front GatePlan Gated Item Items NeedFound NeedPlan RaceState Reading SelectionBias"
-    " Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
+    "Best Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan RaceState Reading"
+    " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
     " simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""

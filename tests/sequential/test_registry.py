@@ -123,7 +123,7 @@ def test_each_rule_of_the_room_is_in_the_table_of_files():
     room = Path(registry.__file__).parent
     entered = {path.stem for path in room.glob("*.py") if "\n@registered\n" in path.read_text(encoding="utf-8")}
     assert entered == {file for files in registry.HOMES.values() for file in files}
-    assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == {*registry.PAIRS, "race"}
+    assert {name for name in registry.HOMES if registry.kinds(name)[0].ranks(2)} == {*registry.PAIRS, "race", "halve"}
 
 
 def test_the_contract_on_imports_knows_every_rule():
@@ -318,7 +318,7 @@ def test_a_name_of_two_rules_means_the_one_that_fits_the_environments():
 @pytest.mark.parametrize(
     ("name", "setting", "said"),
     [
-        ("nobody", {}, "one of exact, mixture, nscore, wsr, savi, fixed, closed, race, holm; got 'nobody'"),
+        ("nobody", {}, "one of exact, mixture, nscore, wsr, savi, fixed, closed, race, holm, halve; got 'nobody'"),
         ("closed", {}, "`rule` must take 2 policies; got 'closed'. Use 'exact' or 'mixture'"),
         ("wsr", {"policies": tuple("abc")}, "`rule` must take 3 policies; got 'wsr'. Use 'closed' or 'holm'"),
         ("closed", {"policies": tuple("abcdefgh")}, "`rule` must take 8 policies; got 'closed'. Use 'holm'"),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.fixed_size import FixedSize as FixedSize
+    from surefoot.sequential.halving import Halve as Halve
     from surefoot.sequential.list_mean import ListMean as ListMean
     from surefoot.sequential.list_mean import run_list as run_list
     from surefoot.sequential.list_simulation import simulate_list as simulate_list

@@ -6,7 +6,6 @@ policy could err, so there is no price for the number of policies, for looking, 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,13 +19,12 @@ from surefoot.numerics.betting.race_bets import OUT, SETTLED, WITHDRAWN, Terms
 from surefoot.sequential.history import Trail
 from surefoot.sequential.race_states import RaceState
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.round_rules import RoundRule, ranked
+from surefoot.sequential.round_rules import MOST, RoundRule, ranked, ties
 from surefoot.sequential.rules import in_range
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
-MOST = 1000  # policies
 _WORDS = {OUT: "out", race_bets.RUNNING: "running", SETTLED: "settled", WITHDRAWN: "withdrawn"}
 
 
@@ -87,13 +85,17 @@ class Race(RoundRule[RaceState]):
     questions: ClassVar[tuple[str, ...]] = ("best", "best or tied")
     gives_up: ClassVar[bool] = True
     widens: ClassVar[bool] = True
+    loses: ClassVar[bool] = True
+    finds_one: ClassVar[bool] = True
+    promise: ClassVar[str] = "race promise"
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
         """The race as it is declared in this setting."""
         if setting.question not in cls.questions:
             raise _check.refused("question", "be 'best' for a race", setting.question)
-        return cls(**ranked(setting), within=setting.within, shared=setting.paired, futility=setting.futility)
+        told: dict[str, Any] = {"within": setting.within, "budget": setting.budget, "futility": setting.futility}
+        return cls(**ranked(setting), shared=setting.paired, **told)
 
     @classmethod
     def suits(cls, setting: Setting) -> bool:
@@ -135,8 +137,7 @@ class Race(RoundRule[RaceState]):
 
     def places(self, size: int) -> Ints:
         """The place of each of the first so many policies among ties, drawn by the seed from its name alone."""
-        keys = [hashlib.sha256(f"{self.seed} {name}".encode()).digest() for name in self.names[:size]]
-        return np.argsort(np.argsort(np.array([int.from_bytes(key[:7], "big") for key in keys])))[None]
+        return ties(self.names[:size], self.seed)
 
     def start(self) -> RaceState:
         """The state before the first round."""
@@ -255,6 +256,11 @@ class Race(RoundRule[RaceState]):
         if len(told) < len(state.running):
             return state
         return self.step(state, told, turns={name: len(row) for name, row in told.items()})
+
+    @property
+    def longest(self) -> int:
+        """The most rounds: with a budget, as many as two policies can have."""
+        return self.horizon if self.budget is None else self.budget // 2
 
     @property
     def most(self) -> int:

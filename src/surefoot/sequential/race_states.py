@@ -5,26 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting.race_bets import running_low
 from surefoot.sequential.history import Trail
-from surefoot.sequential.round_rules import Pair, Standing
-from surefoot.stats.confidence_sequences import betting_sequence
-from surefoot.stats.letters import Letters, compact_letters
+from surefoot.sequential.round_rules import Pair
+from surefoot.sequential.selection import SelectionState
 
 if TYPE_CHECKING:
     from surefoot.numerics.betting import race_bets
 
 
 @dataclass(frozen=True, slots=True)
-class RaceState(Standing, Record):
+class RaceState(SelectionState, Record):
     """Where every policy stands after some rounds of a `Race`.
 
     Attributes:
@@ -64,15 +58,6 @@ class RaceState(Standing, Record):
     def finished(self) -> bool:
         """Whether no further round is needed or allowed."""
         return self.over
-
-    @property
-    def present(self) -> tuple[str, ...]:
-        """The policies that have joined."""
-        names: tuple[str, ...] = self.rule.names
-        return names[: len(self.standings)]
-
-    def _those(self, word: str) -> tuple[str, ...]:
-        return tuple(name for name, said in zip(self.present, self.standings, strict=True) if said == word)
 
     @property
     def running(self) -> tuple[str, ...]:
@@ -146,68 +131,15 @@ class RaceState(Standing, Record):
         sure = self.named if self.named and not (self.settled or self.withdrawn) else None
         return tuple((1 + (name in self.out), 1 if name == sure else last) for name in self.rule.names)
 
-    @property
-    def verdicts(self) -> tuple[Verdict, ...]:  # type: ignore[override]
-        """Undecided for every pair: a race says who is best, and ties are possible."""
-        return (Verdict.UNDECIDED,) * len(self.rule.pairs)
-
-    def verdict(self, first: str, second: str) -> Verdict:
-        """Undecided: a race says who is best, not which of two is better."""
-        if first == second or not {first, second} <= set(self.rule.names):
-            raise _check.refused("second", f"be another of {', '.join(self.rule.names)}", second)
-        return Verdict.UNDECIDED
-
     def p_value(self, name: str) -> float:  # type: ignore[override]
         """The anytime p-value that a policy is a best one; it never rises."""
         return self.p_values[self._place(name)]
-
-    def _place(self, name: str) -> int:
-        names: tuple[str, ...] = self.rule.names
-        _check.choice(name, "name", dict.fromkeys(names))
-        return names.index(name)
-
-    @property
-    def letters(self) -> Letters:
-        """All share a letter: a race does not tell two policies apart."""
-        order = sorted(zip((-one for one in self.estimates), self.rule.names, strict=True))
-        return compact_letters([name for _, name in order], [])
 
     @property
     def paused(self) -> tuple[Pair, ...]:
         """The running policies that can hardly be told from the first of them, where the race stopped for that."""
         still = self._those("running") if self.futile else ()
         return tuple((still[0], other) for other in still[1:])
-
-    def lower(self, name: str) -> float:
-        """The lower bound of a policy's mean, valid at any moment, for all policies together."""
-        return self._bound(self._place(name), (1.0 - self.rule.confidence) / len(self.rule.names))[0]
-
-    def _bound(self, place: int, error: float) -> tuple[float, float]:
-        """Anytime lower and upper bounds, each at this error."""
-        rule = self.rule
-        width, used = rule.high - rule.low, self.rollouts[place]
-        if not used:
-            return rule.low, rule.high
-        trail = self.history[place].array() if rule.binary is not True else np.empty(0)
-        if rule.binary is True or np.isin(trail, (0.0, 1.0)).all():
-            wins = round((self.totals[place] - used * rule.low) / width)
-            low, high = running_low(wins, used - wins, error), 1.0 - running_low(used - wins, wins, error)
-        else:
-            seen = betting_sequence(Scores(trail.tolist(), 0.0, 1.0), confidence=1.0 - 2.0 * error).latest
-            low, high = seen.low, seen.high
-        return rule.low + width * low, rule.low + width * high
-
-    def interval(self, first: str, second: str) -> Interval:
-        """The gain of the first over the second, valid at any moment: from the bounds of all policies' means."""
-        self.verdict(first, second)  # refuses unknown names
-        rule = self.rule
-        share = (1.0 - rule.confidence) / (2 * len(rule.names))
-        a, b = self._place(first), self._place(second)
-        (low, high), (least, most) = self._bound(a, share), self._bound(b, share)
-        gain = self.estimates[a] - self.estimates[b]
-        scale: formatting.Scale = "gain" if rule.binary else "score gain"
-        method = "anytime bounds of all policies"
-        return Interval(low - most, high - least, gain, confidence=rule.confidence, method=method, scale=scale)
 
     @property
     def claim(self) -> str:
@@ -225,19 +157,6 @@ class RaceState(Standing, Record):
         if self.champion is not None and self.regret is not None and self.regret < self.rule.high - self.rule.low:
             said += f" {self.champion} is at most {self.regret:.2g} below the best{unless}."
         return said
-
-    @property
-    def summary(self) -> str:
-        """What is known and after how much, in a sentence."""
-        so_far = f"{formatting.counted(self.rounds, 'round')} and {formatting.rollouts(self.rollouts_used)}"
-        return f"{self.claim} After {so_far}."
-
-    def __str__(self) -> str:
-        width = max(len(name) for name in self.present)
-        rows = list(zip(self.standings, self.estimates, self.present, self.rollouts, strict=False))
-        rows.sort(key=lambda row: (row[0] == "out", -row[1]))
-        said = [f"{name:<{width}}  {word}  {formatting.rollouts(used)}" for word, _, name, used in rows]
-        return "\n".join([*said, self.summary])
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data; the gamblers are left out."""

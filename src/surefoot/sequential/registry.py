@@ -29,7 +29,12 @@ PAIRS: Mapping[str, tuple[str, ...]] = {
     "fixed": ("fixed_size",),
 }
 """The files of the rules that compare two policies, by the word in plan files, in the order shown."""
-RANKINGS: Mapping[str, tuple[str, ...]] = {"closed": ("closed_ranking",), "race": ("race",), "holm": ("ranking",)}
+RANKINGS: Mapping[str, tuple[str, ...]] = {
+    "closed": ("closed_ranking",),
+    "race": ("race",),
+    "holm": ("ranking",),
+    "halve": ("halving",),
+}
 """The same of those that rank three policies or more."""
 HOMES = {**PAIRS, **RANKINGS}
 
@@ -56,6 +61,7 @@ class Setting:
         futility: The chance of a verdict below which the rule gives up; 0 for never.
         question: What is asked of three policies or more; see `ClosedRanking`.
         within: How far below the best the one named may be, where the question is which is best; see `Race`.
+        budget: The most rollouts of all policies together, where the question is which is best and the rule keeps one.
         between: Whether scores between the ends of the range are known to occur.
         population: The length of the list that the claim is about, if it is about one.
     """
@@ -74,6 +80,7 @@ class Setting:
     futility: float = 0.0
     question: str = "ranking"
     within: float | None = None
+    budget: int | None = None
     between: bool = False
     population: int | None = None
 
@@ -109,6 +116,9 @@ class Offered(Record):
     once: ClassVar[bool] = False  # whether it looks only when all has been run
     questions: ClassVar[tuple[str, ...] | None] = None  # what it is for; none for any that its policies can be asked
     widens: ClassVar[bool] = False  # whether a policy may be added while it runs
+    loses: ClassVar[bool] = False  # whether a policy may be withdrawn while it runs
+    finds_one: ClassVar[bool] = False  # whether it finds one policy and ranks none
+    promise: ClassVar[str] = "ranking promise"  # the note that says what is promised, of a ranking
 
     @classmethod
     @abstractmethod
@@ -127,8 +137,10 @@ class Offered(Record):
 
     @classmethod
     def asked(cls, setting: Setting) -> bool:
-        """Whether it is meant for the question."""
-        return cls.questions is None or setting.question in cls.questions
+        """Whether it is meant for the question: two policies are compared unless it is which of them is best."""
+        if cls.questions is None:
+            return cls.policies != (2, 2) or not setting.question.startswith("best")
+        return setting.question in cls.questions
 
     @classmethod
     def stands(cls, setting: Setting) -> bool:
@@ -303,6 +315,9 @@ def one_of(name: str, setting: Setting) -> type[Offered]:
         others = " or ".join(map(repr, dict.fromkeys(asked)))
         raise _check.refused("rule", f"take {size} policies", name, f"Use {others}.")
     chosen = next((kind for kind in those if kind.stands(setting)), those[-1])
+    if chosen.policies == (2, 2) and not chosen.asked(setting):
+        hint = f"Use rule = {advised(setting)!r}."
+        raise _check.refused("question", f"be 'ranking' for {chosen.title}", setting.question, hint)
     if setting.measure not in chosen.measures:
         hint = f"Use rule = {advised(setting)!r}."
         raise _check.wrong("rule", f"take {setting.measure}s; got {chosen.title}.", None, hint)

@@ -6,6 +6,7 @@ and `step(state, scores)` the state after one more round.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 
 Pair = tuple[str, str]
+MOST = 1000
+"""The most policies of which the best is found."""
 APART = (Verdict.BETTER, Verdict.WORSE)
 
 S = TypeVar("S", bound="Standing")
@@ -63,7 +66,10 @@ class RoundRule(Generic[S], Offered, ABC):
         Raises:
             ValueError: The setting asks for what this ranking cannot give.
         """
-        cure = for_fewer(cls, len(setting.policies))
+        size = len(setting.policies)
+        cure = for_fewer(cls, size)
+        if setting.question.startswith("best") and size > MOST:
+            raise _check.wrong("policies", f"be at most {MOST:,} where the best is asked for; got {size:,}.")
         if setting.question != "ranking":
             raise _check.refused("question", f"be 'ranking' for {cls.title}", setting.question, cure)
         if setting.futility:
@@ -132,6 +138,11 @@ class RoundRule(Generic[S], Offered, ABC):
         return self.step(state, told) if len(told) == len(state.running) else state
 
     @property
+    def longest(self) -> int:
+        """The most rounds."""
+        return self.horizon
+
+    @property
     def most(self) -> int:
         """The most rollouts of all policies together."""
         return self.horizon * len(self.names)
@@ -173,6 +184,12 @@ class RoundRule(Generic[S], Offered, ABC):
             np.array(better),
             np.array([one.complete for one in ended]),
         )
+
+
+def ties(names: Sequence[str], seed: int) -> Ints:
+    """The place of each policy among ties, drawn by the seed from its name alone."""
+    keys = [hashlib.sha256(f"{seed} {name}".encode()).digest() for name in names]
+    return np.argsort(np.argsort(np.array([int.from_bytes(key[:7], "big") for key in keys])))[None]
 
 
 def ranked(setting: Setting) -> dict[str, Any]:

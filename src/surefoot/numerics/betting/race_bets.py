@@ -379,6 +379,8 @@ class Ended(NamedTuple):
         named: The one named; -1 where none was.
         champion: The last champion; -1 where none was.
         regret: How far below the best it is at most.
+        host: Who would run several times next: the champion, else the leader.
+        sums: The sum of scores of each.
     """
 
     counts: Ints
@@ -386,6 +388,8 @@ class Ended(NamedTuple):
     named: Ints
     champion: Ints
     regret: Floats
+    host: Ints
+    sums: Floats
 
 
 def played(race: Race, draw: Callable[[Ints, Ints, Ints], Floats], between: bool = False) -> Ended:
@@ -404,13 +408,15 @@ def played(race: Race, draw: Callable[[Ints, Ints, Ints], Floats], between: bool
         np.full(studies, -1),
         np.full(studies, -1),
         np.ones(studies),
+        np.full(studies, -1),
+        np.zeros((studies, size)),
     )
     while len(going):
         race = race.step(draw(going, race.turns(), race.counts), np.full(len(going), between))
         done = race.finished
         if done.any():
             gone, left = going[done], race.keep(done)
-            values = left.counts, left.status, left.named, left.champion, left.regret()
+            values = left.counts, left.status, left.named, left.champion, left.regret(), left.host, left.sums
             for array, value in zip(end, values, strict=True):
                 array[gone] = value
             race, going = race.keep(~done), going[~done]

@@ -1,0 +1,123 @@
+"""What can every state tell whose rule finds one of many policies and ranks none?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from surefoot import _check
+from surefoot.core import formatting
+from surefoot.core.interval import Interval
+from surefoot.core.scores import Scores
+from surefoot.core.verdict import Verdict
+from surefoot.numerics.betting.race_bets import running_low
+from surefoot.sequential.history import Trail
+from surefoot.sequential.round_rules import Standing
+from surefoot.stats.confidence_sequences import betting_sequence
+from surefoot.stats.letters import Letters, compact_letters
+
+
+class SelectionState(Standing):
+    """A state of a rule that finds one policy: each stands somewhere, and its mean has bounds valid at any moment."""
+
+    __slots__ = ()
+
+    standings: tuple[str, ...]
+    history: tuple[Trail, ...]
+    named: str | None
+
+    @property
+    def present(self) -> tuple[str, ...]:
+        """The policies that have joined."""
+        names: tuple[str, ...] = self.rule.names
+        return names[: len(self.standings)]
+
+    def _those(self, word: str) -> tuple[str, ...]:
+        return tuple(name for name, said in zip(self.present, self.standings, strict=True) if said == word)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:  # type: ignore[override]
+        """Undecided for every pair: one policy is found, and none are ranked."""
+        return (Verdict.UNDECIDED,) * len(self.rule.pairs)
+
+    def verdict(self, first: str, second: str) -> Verdict:
+        """Undecided: one policy is found, and no two are told apart."""
+        if first == second or not {first, second} <= set(self.rule.names):
+            raise _check.refused("second", f"be another of {', '.join(self.rule.names)}", second)
+        return Verdict.UNDECIDED
+
+    def _place(self, name: str) -> int:
+        names: tuple[str, ...] = self.rule.names
+        _check.choice(name, "name", dict.fromkeys(names))
+        return names.index(name)
+
+    @property
+    def letters(self) -> Letters:
+        """All share a letter: no two policies are told apart."""
+        order = sorted(zip((-one for one in self.estimates), self.rule.names, strict=True))
+        return compact_letters([name for _, name in order], [])
+
+    def lower(self, name: str) -> float:
+        """The lower bound of a policy's mean, valid at any moment, for all policies together."""
+        return self._bound(self._place(name), (1.0 - self.rule.confidence) / len(self.rule.names))[0]
+
+    def mean(self, name: str) -> Interval:
+        """A policy's mean, in an interval valid at any moment; those of all policies hold together."""
+        rule, place = self.rule, self._place(name)
+        low, high = self._bound(place, (1.0 - rule.confidence) / (2 * len(rule.names)))
+        told: dict[str, Any] = {"confidence": rule.confidence, "method": "anytime, all policies together"}
+        told["scale"] = "rate" if rule.binary else "score"
+        return Interval(low, high, self.estimates[place], trials=self.rollouts[place], **told)
+
+    def _bound(self, place: int, error: float) -> tuple[float, float]:
+        """Anytime lower and upper bounds, each at this error."""
+        rule = self.rule
+        width, used = rule.high - rule.low, self.rollouts[place]
+        if not used:
+            return rule.low, rule.high
+        trail = self.history[place].array() if rule.binary is not True else np.empty(0)
+        if rule.binary is True or np.isin(trail, (0.0, 1.0)).all():
+            wins = round((self.totals[place] - used * rule.low) / width)
+            low, high = running_low(wins, used - wins, error), 1.0 - running_low(used - wins, wins, error)
+        else:
+            seen = betting_sequence(Scores(trail.tolist(), 0.0, 1.0), confidence=1.0 - 2.0 * error).latest
+            low, high = seen.low, seen.high
+        return rule.low + width * low, rule.low + width * high
+
+    def interval(self, first: str, second: str) -> Interval:
+        """The gain of the first over the second, valid at any moment: from the bounds of all policies' means."""
+        self.verdict(first, second)  # refuses unknown names
+        rule = self.rule
+        share = (1.0 - rule.confidence) / (2 * len(rule.names))
+        a, b = self._place(first), self._place(second)
+        (low, high), (least, most) = self._bound(a, share), self._bound(b, share)
+        gain = self.estimates[a] - self.estimates[b]
+        scale: formatting.Scale = "gain" if rule.binary else "score gain"
+        method = "anytime bounds of all policies"
+        return Interval(low - most, high - least, gain, confidence=rule.confidence, method=method, scale=scale)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The bound of the one named, in a sentence, and who joined when."""
+        late = zip(self.rule.names, self.rule.joined, strict=True)
+        said = [f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_]
+        if self.named:
+            bound = formatting.number(self.lower(self.named), "rate" if self.rule.binary else "score", "down")
+            verb = "succeeds in" if self.rule.binary else "scores"
+            level, count = formatting.percent(self.rule.confidence), len(self.rule.names)
+            said.insert(0, f"{self.named} {verb} at least {bound} ({level}, at any moment, for all {count} together).")
+        return tuple(said)
+
+    @property
+    def summary(self) -> str:
+        """What is known and after how much, in a sentence."""
+        so_far = f"{formatting.counted(self.rounds, 'round')} and {formatting.rollouts(self.rollouts_used)}"
+        return f"{self.claim} After {so_far}."
+
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.present)
+        rows = list(zip(self.standings, self.estimates, self.present, self.rollouts, strict=False))
+        rows.sort(key=lambda row: (row[0] == "out", -row[1]))
+        said = [f"{name:<{width}}  {word}  {formatting.rollouts(used)}" for word, _, name, used in rows]
+        return "\n".join([*said, self.summary, *self.remarks])
