@@ -80,7 +80,7 @@ def test_settled_policies_are_dropped_and_others_go_on():
 def test_a_policy_that_comes_back_after_an_undo_can_still_be_settled():
     study = begun(policies=("a", "b", "c"), horizon=40)
     rng = random.Random(4)
-    while len(study.fold.decision.active) == 3:
+    while len(study.fold.decision.turns) == 3:
         turn = study.next_turn()
         study.record(turn, rng.random() < {"a": 0.9, "b": 0.6, "c": 0.02}[turn.policy])
     for _ in range(6):
@@ -283,8 +283,8 @@ def test_pairs_that_will_hardly_be_decided_are_paused_and_may_be_run_all_the_sam
 
 
 def test_two_policies_have_one_question():
-    with pytest.raises(ValueError, match="`question` must be 'ranking' for two policies; got 'best'"):
-        sf.Plan(policies=("a", "b"), question="best")
+    with pytest.raises(ValueError, match="`question` must be 'ranking' or 'best' for two policies; got 'against a'"):
+        sf.Plan(policies=("a", "b"), question="against a")
     assert "question =" not in sf.Plan(policies=("a", "b")).to_toml()
 
 

@@ -22,6 +22,7 @@ from surefoot.cli.study_log import (
     status,
     unblind,
     verify,
+    withdraw,
 )
 from surefoot.cli.study_record import record, undo, void
 from surefoot.cli.study_run import release, run
@@ -93,6 +94,6 @@ def _group() -> None:
 
 
 RUNNING = (create, serve, run, status, record, undo, void, release)
-READING = (unblind, report, verify, anchor, backup, export, restore, amend, override)
+READING = (unblind, report, verify, anchor, backup, export, restore, amend, override, withdraw)
 for command in (*RUNNING, *READING):
     app.command()(command)

@@ -386,6 +386,26 @@ def amend(
     status(store, as_json)
 
 
+def withdraw(
+    store: Kept = "study.db",
+    policy: Annotated[str, typer.Option(help="The policy that runs no more.")] = "",
+    reason: Reason = "",
+    author: Author = "",
+    as_json: terminal.AsJson = False,
+) -> None:
+    """Run a policy of a race no more, because it is broken or lost.
+
+    Rounds that it has not finished are void. It may still be the best one: every later claim reads "unless it is" that
+    one.
+
+    Examples:
+
+        surefoot study withdraw study.db --policy step-40k --reason "its checkpoint is damaged"
+    """
+    opened(store, author).withdraw(policy, reason=reason)
+    status(store, as_json)
+
+
 def override(
     store: Kept = "study.db",
     reason: Reason = "",

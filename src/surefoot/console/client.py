@@ -237,6 +237,10 @@ class Client(StudyOperations):
         """Go on although the rule has stopped for futility, with the reason."""
         return self._receipt("override", reason=reason, version=version)
 
+    def withdraw(self, policy: str, *, reason: str) -> Receipt:
+        """For the owner: run a policy of a race no more."""
+        return self._receipt("withdraw", policy=policy, reason=reason)
+
     def export(self) -> str:
         """For the owner: the log as JSON lines, once the study is not blinded."""
         return self._fetch("export", None, {}, self.patience).decode()

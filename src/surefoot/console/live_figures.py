@@ -105,7 +105,7 @@ def live_of(fold: Fold) -> Live:
 def _gains(fold: Fold) -> list[float]:
     """The observed gain of the first policy over the second, after each pair that counted."""
     total, gains = 0.0, list[float]()
-    for number in fold.counted if len(fold.plan.policies) == 2 else ():
+    for number in fold.counted if fold.plan.in_pairs else ():
         scores = {turn.policy: fold.results[turn.number].score for turn in fold.blocks[number]}
         total += scores[fold.plan.policies[0]] - scores[fold.plan.policies[1]]
         gains.append(total / (len(gains) + 1))

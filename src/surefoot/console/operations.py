@@ -321,6 +321,14 @@ _ALL = (
         roles=OWNER,
         fields=(REASON, VERSION),
     ),
+    Operation(
+        "withdraw",
+        "POST /withdraw",
+        "Owner: run a policy of a race no more.",
+        refusals=BUSY,
+        roles=OWNER,
+        fields=(Field("policy", tells="Its name.", required=True), REASON),
+    ),
     Operation("results", "GET /results", "Evidence and tallies, once the study is not blinded.", answer="Results"),
     Operation(
         "export",

@@ -141,6 +141,7 @@ class Pages:
             "code": svg(link),
             "binding": BINDING,
             "grows": _grows(self.service.plan),
+            "loses": any(kind.loses for kind in registry.kinds(self.service.plan.decides)),
             "shown": plan_rows(self.service.plan),
         }
         return self._page("owner.html", request, session, **more)

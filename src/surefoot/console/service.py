@@ -186,7 +186,10 @@ class Service:
     def _rehearse(self) -> None:
         decision = self._study.fold.decision
         if not decision.finished:
-            decision.after(dict.fromkeys(decision.active, float(self.plan.worst)))  # another value, which nobody keeps
+            worst = float(self.plan.worst)
+            decision.after(
+                {name: [worst] * often for name, often in decision.turns.items()}
+            )  # a value that nobody keeps
 
     def _figures(self) -> Live:
         self._look()

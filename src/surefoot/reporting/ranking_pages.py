@@ -24,22 +24,28 @@ DECIDED = "who is better"
 def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
     """Means with their intervals, letters, and the rollouts that each policy took of those it might have."""
     what = "success rate" if account.plan.measure == "success" else "mean score"
-    used, most = [one.rollouts for one in ranking.policies], account.plan.horizon
+    used = [one.rollouts for one in ranking.policies]
+    most = account.plan.horizon if ranking.still is None else max(used)
     with drawing():
         figure, axes = canvas(7.2, 1.0 + row_height() * len(ranking.policies))
         if narrow():
-            rows = [(one.policy, one.interval, f"{one.letters}  {_of(one, most)}") for one in ranking.policies]
+            rows = [
+                (one.policy, one.interval, f"{one.letters or one.standing}  {_of(one, most)}")
+                for one in ranking.policies
+            ]
             draw_intervals(axes, rows, what)
             return figure
         figure.clear()
         axes, beside = figure.subplots(1, 2, sharey=True, width_ratios=(3.0, 1.3))
-        draw_intervals(axes, [(one.policy, one.interval, one.letters) for one in ranking.policies], what)
+        draw_intervals(
+            axes, [(one.policy, one.interval, one.letters or one.standing) for one in ranking.policies], what
+        )
         places = range(len(ranking.policies))
         beside.barh(places, [most] * len(used), height=0.5, color=FAINT, alpha=0.25)
         beside.barh(places, used, height=0.5, color=COLOURS[0])
         for place, count in zip(places, used, strict=True):
             beside.annotate(f"{count:,}", (most, place), (4, 0), textcoords="offset points", va="center", fontsize=9)
-        beside.set(xlim=(0, most * 1.3), xlabel=f"rollouts, of {most:,}")
+        beside.set(xlim=(0, most * 1.3), xlabel=f"rollouts, of {most:,}" if ranking.still is None else "rollouts")
         beside.set_xticks([0, most])
         beside.tick_params(axis="y", length=0, labelleft=False)
         beside.spines["left"].set_visible(False)
@@ -52,6 +58,8 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     if ranking is None:
         return []
     level = formatting.percent(account.plan.confidence)
+    if ranking.still is not None:
+        return [_race_section(ranking, level, figures)]
     together = f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}"
     header = ["place", "policy", "letters", "rollouts", "joined after", ""]
     rows = [_policy_row(one) for one in ranking.policies]
@@ -62,6 +70,21 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
         pairs = rows_under(f"Every two {spoken().policies}", header, [_pair_row(pair) for pair in ranking.pairs])
         made.append(section("By how much they differ", [_family(ranking, level)], pairs))
     return made
+
+
+def _race_section(ranking: StudyRanking, level: str, figures: dict[str, Any]) -> dict[str, Any]:
+    """Who is out, who runs on, and what each did: intervals that allow for all looks."""
+    lines = [*ranking.said, f"The intervals hold for all {spoken().policies} together, at any moment ({level})."]
+    if ranking.saved:
+        lines.append(_saved(ranking))
+    header = ["", "policy", "estimate", level, "rollouts", "joined after"]
+    rows = []
+    for one in ranking.policies:
+        joined = formatting.counted(one.joined, "round") if one.joined else ""
+        cells = ["", ""] if one.interval is None else list(cells_of(one.interval))
+        rows.append([one.standing, one.policy, *cells, f"{one.rollouts:,}", joined])
+    table = rows_under(f"Where each {spoken().policy} stands", header, rows)
+    return section("The race", lines, table, figures=[figures.get("ranking")])
 
 
 def _family(ranking: StudyRanking, level: str) -> str:

@@ -44,7 +44,9 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
     going = account.ending is None
     if going:
         first = "Not decided yet: the study goes on."
-    elif len(plan.policies) == 2:
+    elif finding.ranking is not None and finding.ranking.still is not None:
+        first = finding.ranking.said[0]
+    elif plan.in_pairs:
         scale: formatting.Scale = "gain" if plan.measure == "success" else "score gain"
         edge = formatting.margin(plan.margin, scale) if plan.margin else ""
         first = sentences.headline(finding.verdict, *plan.policies, margin=edge)
@@ -65,7 +67,7 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         for policy, mean in zip(plan.policies, finding.on_list, strict=False):
             helped = " ".join(str(note) for note in mean.notes if getattr(note, "kind", "") == "predictions")
             also.append(f"A complete run of {policy} would show {mean} {helped}")
-    lines = [first, *also, *gain_lines(account.plan, finding), *said, rule]
+    lines = list(dict.fromkeys([first, *also, *gain_lines(account.plan, finding), *said, rule]))
     if account.exploratory:
         lines.append(
             "A binding part of the plan was amended after the first result, so the stated confidence does not hold."
@@ -109,7 +111,9 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
     if account.ending is None:
         return {"kind": "undecided", "text": "not decided yet"}
     before = "exploratory: " if account.exploratory else ""
-    return {"kind": finding.verdict.value, "text": f"{before}{sentences.CELL[finding.verdict]}"}
+    race = finding.ranking is not None and finding.ranking.still is not None
+    named = "the best is named" if account.ending == "verdict" else "none is named"
+    return {"kind": finding.verdict.value, "text": f"{before}{named if race else sentences.CELL[finding.verdict]}"}
 
 
 def study_figures(account: Account) -> dict[str, Figure]:
@@ -184,7 +188,7 @@ def _evidence_figure(finding: StudyFinding, threshold: float) -> Figure:
 
 def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     """The fields of a plan as a person reads them; of a long list only how many values it has."""
-    unasked = {"question"} if len(plan.policies) == 2 else set()
+    unasked = {"question"} if plan.in_pairs else set()
     unasked |= {"low", "high"} if plan.measure == "success" else set()
     told = {name: value for name, value in plan.to_dict().items() if name not in {"type", "schema", *unasked}}
     told |= {name: formatting.counted(len(told[name]), "value") for name in LISTED if told[name]}

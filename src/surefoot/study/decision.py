@@ -5,7 +5,7 @@ A decision is a value: one more block gives another decision and leaves this one
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +52,9 @@ class PairDecision:
         return self.ending is not None
 
     @property
-    def active(self) -> tuple[str, ...]:
-        """Both policies, to the end."""
-        return self.plan.policies
+    def turns(self) -> dict[str, int]:
+        """How often each policy runs in the next pair: both once, to the end."""
+        return dict.fromkeys(self.plan.policies, 1)
 
     @property
     def taken(self) -> int:
@@ -75,9 +75,9 @@ class PairDecision:
         """Whether every policy has been run as often as it may be."""
         return not self.room
 
-    def after(self, scores: Mapping[str, float]) -> PairDecision:
+    def after(self, rows: Mapping[str, Sequence[float]]) -> PairDecision:
         """The decision after one more completed pair."""
-        first, second = (scores[policy] for policy in self.plan.policies)
+        first, second = (rows[policy][0] for policy in self.plan.policies)
         return replace(self, state=self.rule.step(self.state, (first, second)))
 
 
@@ -92,12 +92,9 @@ class RankingDecision:
     @property
     def verdict(self) -> Verdict:
         """Better when the first-named policy was shown better than every other, worse when shown worse than one."""
-        first, *others = self.rule.names
-        said = {self.state.verdict(first, other) for other in others}
-        if Verdict.WORSE in said:
-            return Verdict.WORSE
+        said = self.state.of_first
         all_met = len(self.rule.names) == len(self.plan.policies)
-        return Verdict.BETTER if said == {Verdict.BETTER} and all_met else Verdict.UNDECIDED
+        return Verdict.UNDECIDED if said is Verdict.BETTER and not all_met else said
 
     @property
     def finished(self) -> bool:
@@ -115,14 +112,13 @@ class RankingDecision:
 
     @property
     def room(self) -> int:
-        """How many further rounds the horizon allows: two policies must be short of it."""
-        used = dict(zip(self.rule.names, self.state.rollouts, strict=True))
-        return self.plan.horizon - sorted(used[name] for name in self.active)[1] if len(self.active) > 1 else 0
+        """How many further rounds the horizon, or the budget, allows."""
+        return self.state.room
 
     @property
     def spent(self) -> bool:
         """Whether every policy has been run as often as it may be."""
-        return min(self.state.rollouts) >= self.plan.horizon
+        return self.state.spent
 
     def overridden(self) -> RankingDecision:
         """The decision that goes on although what is open will hardly be decided in time."""
@@ -134,29 +130,40 @@ class RankingDecision:
         state = self.rule.with_policy(self.state, name)
         return replace(self, rule=state.rule, state=state)
 
+    def left(self, name: str) -> RankingDecision:
+        """The decision in which a policy is withdrawn; nothing changes where it does not run any more."""
+        state: Any = self.state
+        if name not in state.leaders or name in state.withdrawn:
+            return self
+        return replace(self, state=self.rule.without_policy(state, name))
+
     @property
-    def active(self) -> tuple[str, ...]:
-        """The policies whose place is still open."""
-        return self.state.running
+    def turns(self) -> dict[str, int]:
+        """How often each policy runs in the next round."""
+        return self.state.turns
 
     @property
     def taken(self) -> int:
         """The rounds that counted."""
         return self.state.rounds
 
-    def after(self, scores: Mapping[str, float]) -> RankingDecision:
+    def after(self, rows: Mapping[str, Sequence[float]]) -> RankingDecision:
         """The decision after one more completed block; results of policies settled meanwhile are not looked at."""
-        running = {name: score for name, score in scores.items() if name in self.state.running}
-        if set(running) != set(self.state.running):
-            return self
-        return replace(self, state=self.rule.step(self.state, running))
+        state = self.rule.after_block(self.state, rows)
+        return self if state is self.state else replace(self, state=state)
 
 
 Decision = PairDecision | RankingDecision
 
 
-def with_joins(decision: Decision, joins: Mapping[str, int], reached: int) -> Decision:
-    """The decision with the policies that join after a block, once it is reached or nothing else is left to run."""
+def with_changes(decision: Decision, joins: Mapping[str, int], leaves: Mapping[str, int], reached: int) -> Decision:
+    """The decision with the policies that join or are withdrawn after a block.
+
+    Whoever joins does so once the block is reached or nothing else is left to run.
+    """
+    for name, block in leaves.items():
+        if isinstance(decision, RankingDecision) and block <= reached and not decision.finished:
+            decision = decision.left(name)
     for name, block in joins.items():
         if isinstance(decision, RankingDecision) and name not in decision.rule.names:
             if block > reached and not decision.finished:

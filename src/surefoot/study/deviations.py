@@ -13,7 +13,7 @@ from typing import Any
 from surefoot.core.formatting import counted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study.decision import with_joins
+from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
 from surefoot.study.plans import binding
@@ -29,9 +29,9 @@ class Deviation(Record):
     """One departure from the plan.
 
     Attributes:
-        kind: What it is: "fault", "amendment", "policy added", "unblinding", "override", "void", "seen void", "crash",
-            "undo", "stand-in", "over time", "not needed", "late", "refusal", "twice", or "note" for what verification
-            remarks. Sentences of reports before schema 2 are notes.
+        kind: What it is: "fault", "amendment", "policy added", "withdrawal", "unblinding", "override", "void",
+            "seen void", "crash", "undo", "stand-in", "over time", "not needed", "late", "refusal", "twice", or "note"
+            for what verification remarks. Sentences of reports before schema 2 are notes.
         says: The sentence.
         values: The turns, counts and names in it; while a study is blinded none tells of a policy or an outcome.
     """
@@ -60,7 +60,7 @@ def deviations(fold: Fold, faults: Sequence[str] = ()) -> tuple[Deviation, ...]:
         faults: What verification found.
     """
     found = [Deviation("fault", f"The log does not verify: {fault}", {"fault": fault}) for fault in faults]
-    found += _amendments(fold) + _unblinding(fold) + _overrides(fold) + _voids(fold)
+    found += _amendments(fold) + _withdrawals(fold) + _unblinding(fold) + _overrides(fold) + _voids(fold)
     found += (
         _crashes(fold) + _undos(fold) + _stood_in(fold) + _over_time(fold) + _late(fold) + _twice(fold) + _refused(fold)
     )
@@ -82,17 +82,20 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
     ends = {True: plan.low, False: plan.high}
     for number, turns in sorted(fold.blocks.items()):
         void = fold.voids.get(number)
-        found = with_joins(found, fold.joins, number - 1)
+        found = with_changes(found, fold.joins, fold.leaves, number - 1)
         if fold.overridden and found.ending == "futility":
             found = found.overridden()
         if found.finished:
             break
         if void is not None and void.body["seen"]:
-            found = found.after({turn.policy: ends[(turn.policy == plan.policies[0]) is against] for turn in turns})
+            worst = {name: ends[(name == plan.policies[0]) is against] for name in plan.policies}
+            found = found.after(
+                {name: [worst[name]] * often for name, often in Counter(t.policy for t in turns).items()}
+            )
         elif void is None:
             if not all(turn.number in fold.results for turn in turns):
                 break
-            found = found.after({turn.policy: fold.results[turn.number].score for turn in turns})
+            found = found.after(fold.rows(number))
     return found.verdict
 
 
@@ -135,6 +138,21 @@ def _added(fold: Fold, event: Event, added: tuple[str, ...], results: int) -> De
     return Deviation("policy added", said, {"policies": added, "results": results, "round": joined + 1})
 
 
+def _withdrawals(fold: Fold) -> list[Deviation]:
+    """Policies of a race that ran no more, when, and what it means for the promise."""
+    found, results = [], 0
+    for event in fold.history:
+        results += event.kind == "recorded"
+        if event.kind == "withdrawn":
+            name = event.body["policy"]
+            said = (
+                f"{name} was withdrawn after {counted(results, 'result')} ({_day(event)}). It may still be the best "
+                f"one, and every later claim is made unless it is. {_why(event)}"
+            )
+            found.append(Deviation("withdrawal", said, {"policy": name, "results": results}))
+    return found
+
+
 def _unblinding(fold: Fold) -> list[Deviation]:
     if fold.unblinded is None or not fold.plan.blinded or not fold.early:
         return []
@@ -153,7 +171,7 @@ def _overrides(fold: Fold) -> list[Deviation]:
         if event.kind == "overridden":
             results = sum(one.kind == "recorded" for one in fold.history[:place])
             holds = "The verdict holds as declared; the interval of the gain is the one that holds at any moment."
-            if len(fold.plan.policies) > 2:
+            if not fold.plan.in_pairs:
                 holds = "Every claim of the ranking holds as declared."
             after = f"after {counted(results, 'result')} ({_day(event)}). {holds} {_why(event)}"
             said = f"The rule had stopped for futility, but the study was continued {after}"
@@ -280,7 +298,7 @@ def _late(fold: Fold) -> list[Deviation]:
     before = sum(places[number] < decided for number in later)
     unit, found = fold.plan.unit, list[Deviation]()
     if before:
-        ended = "ended" if fold.decision.verdict is Verdict.UNDECIDED else "decided"
+        ended = "decided" if fold.decision.ending == "verdict" else "ended"
         said = (
             f"{counted(before, 'result')} of later {unit}s {_was(before)} recorded while an earlier {unit} was still "
             f"being run. The rule reads {unit}s in the order in which they were scheduled and {ended} at {unit} "

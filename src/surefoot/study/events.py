@@ -48,6 +48,7 @@ class Event:
         "amended": frozenset({"changes", "reason", "table"}),
         "unblinded": frozenset({"seed", "reason"}),
         "overridden": frozenset({"reason"}),  # the rule had stopped for futility, and the study goes on
+        "withdrawn": frozenset({"policy", "reason"}),  # a policy of a race that cannot run any more
         "checked": frozenset({"items", "note"}),
     }
     FIRST: ClassVar[dict[str, frozenset[str]]] = {

@@ -114,7 +114,7 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
     if len(assumed) != len(plan.policies):
         raise _check.refused("rates", f"be {len(plan.policies)}, one for each policy", list(rates))
     most = plan.horizon * len(plan.policies)
-    if len(assumed) > 2:
+    if not plan.in_pairs:
         return _ranking(plan, assumed, rng)
     from surefoot.planning.sequential import plan_sequential
 
@@ -160,7 +160,7 @@ def _right(plan: Plan, first: float, second: float) -> Verdict:
 
 def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
     """Rates worth looking at when none were assumed."""
-    if len(plan.policies) == 2:
+    if plan.in_pairs:
         return ON_A_LIST if plan.items else USUAL
     step = 0.8 / (len(plan.policies) - 1)
     return (tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))),)

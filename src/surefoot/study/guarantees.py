@@ -22,7 +22,9 @@ def methods(fold: Fold) -> tuple[Note, ...]:
     error = 1.0 - plan.confidence
     if not isinstance(decision, PairDecision):
         told = {"rule": decision.rule.title, "rounds": plan.horizon}
-        return Note("ranking rule", told), Note("ranking promise", {"error": error})
+        near = "" if plan.within is None else f", and none more than {plan.within:g} below the best is named"
+        promised = {"error": error, "confidence": plan.confidence, "near": near}
+        return Note("ranking rule", told), Note(decision.rule.promise, promised)
     once = decision.rule.once
     if plan.claim == "either":
         promise = Note("promise either way", {"error": error, "once": once})

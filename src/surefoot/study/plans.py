@@ -34,10 +34,12 @@ FIELDS = {
     "question": (
         "What is asked of three policies or more:\n"
         '  "ranking"       every place\n'
-        '  "best"          which one is better than all others\n'
+        '  "best"          which one is better than all others; of two, and of more than seven, perhaps tied\n'
         '  "best or tied"  one that no other is better than\n'
         '  "against NAME"  each against one of them'
     ),
+    "within": "Of the best: how far below it the one named may be, such as 0.05; it needs fewer rollouts.",
+    "budget": "Of the best: the most rollouts of all policies together, in place of a horizon.",
     "confidence": "The confidence of the verdict, over all looks together.",
     "horizon": "The most pairs that will be run. Choose too many rather than too few: a later increase "
     "is an amendment.",
@@ -90,6 +92,8 @@ EXAMPLES = {
     "items": ["issue 1", "issue 2"],
     "time_limit": 90.0,
     "reset": "Put the mug on the blue mark.",
+    "within": 0.05,
+    "budget": 500,
 }
 HEAD = """\
 # The plan of a study, for `surefoot study create`. All of it is fixed before the first rollout and fingerprinted.
@@ -105,7 +109,11 @@ def written(plan: Plan) -> str:
     for name, comment in FIELDS.items():
         if plan.measure == "success" and name in ("low", "high", "levels"):
             continue
-        value, many = getattr(plan, name), len(plan.policies) > 2
+        value, many = getattr(plan, name), not plan.in_pairs
+        if name in OF_THE_BEST and not plan.question.startswith("best"):
+            continue
+        if name == "horizon" and plan.budget is not None:
+            continue
         if (name == "question" and not many) or (name == "items" and many) or (name == "helped_by" and not value):
             continue
         if many:  # what is a pair of two is a round of more
@@ -141,8 +149,11 @@ def _toml_lines(values: Sequence[Any]) -> str:
 StudyClaim = Literal["first better", "either"]
 OnCrash = Literal["failure", "void", "retry"]
 VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
+OF_THE_BEST = ("within", "budget")
+"""What can be said only where the question is which policy is best."""
 BINDING = (
     "policies",
+    *OF_THE_BEST,
     "measure",
     "levels",
     "low",
@@ -171,7 +182,8 @@ def binding(names: Iterable[str], schema: int) -> list[str]:
 
 
 ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": (), "helped_by": ()}
-"""Fields that the first version's plans lack, and what they amount to there."""
+ADDED = {**ADDED, **dict.fromkeys(OF_THE_BEST)}
+"""Fields that earlier versions' plans lack, and what they amount to there."""
 LISTED = ("items", "helped_by")
 """What is declared of a list, and never amended: its order is drawn when the study begins."""
 HORIZON = 50
@@ -196,8 +208,11 @@ class Plan(Record):
         high: The highest possible score.
         rule: Which sequential rule decides, by its name; when left out, the one that fits best: of two policies
             "exact" for successes, and "mixture" for scores and for more than 500 pairs; "closed" for three to seven
-            policies, "holm" for more.
-        question: What is asked of three policies or more: "ranking", "best", "best or tied" or "against NAME".
+            policies, "holm" for more; "race" for the best of two, of more than seven, or with `within`.
+        question: What is asked of three policies or more: "ranking", "best", "best or tied" or "against NAME"; of two
+            policies "best" asks for a race.
+        within: Of the best: how far below it the one named may be.
+        budget: Of the best: the most rollouts of all policies together, which sets the horizon.
         confidence: The confidence of the verdict.
         horizon: The most pairs that will be run; left out, 50, or all items of a list.
         margin: A gain that would not matter.
@@ -228,6 +243,8 @@ class Plan(Record):
     high: float = 1.0
     rule: str = _FITTING
     question: str = "ranking"
+    within: float | None = None
+    budget: int | None = None
     confidence: float = 0.95
     horizon: int = _FITTING
     margin: float = 0.0
@@ -244,6 +261,7 @@ class Plan(Record):
     on_crash: OnCrash = "failure"
 
     def __post_init__(self) -> None:
+        declared: int | None = self.horizon
         object.__setattr__(self, "items", checked_items(self.items))
         fitting: dict[str, Any] = {"horizon": HORIZON, "environments": "independent", "void_reasons": VOID_REASONS}
         if self.items:
@@ -267,21 +285,31 @@ class Plan(Record):
             raise _check.mistyped("blinded", "be true or false", self.blinded)
         if self.time_limit is not None:
             object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
+        if self.within is not None:
+            object.__setattr__(self, "within", _check.positive(self.within, "within"))
+        self.budget is None or _check.whole(self.budget, "budget", least=2 * len(self.policies))
         self._check_range()
         object.__setattr__(self, "helped_by", checked_predictions(self))
         if self.items:
             check_list(self)
-        if len(self.policies) == 2 and self.question != "ranking":
-            hint = "Two policies have one question: the claim."
-            raise _check.refused("question", "be 'ranking' for two policies", self.question, hint)
+        if len(self.policies) == 2 and self.question not in ("ranking", "best", "best or tied"):
+            hint = "Two policies are compared, or one is found that is the best of both."
+            raise _check.refused("question", "be 'ranking' or 'best' for two policies", self.question, hint)
+        given = next((name for name in OF_THE_BEST if getattr(self, name) is not None), None)
+        if given and not self.question.startswith("best"):
+            raise _check.refused(
+                given, f"be left out unless {_check.quoted('question')} is 'best'", getattr(self, given)
+            )
         named: str | None = self.rule
         object.__setattr__(self, "rule", named or registry.advised(self.setting))
         registry.known(self.rule)
         if self.items and not any(kind.stands(self.setting) for kind in registry.kinds(self.rule)):
             hint = f"Use rule = {registry.advised(self.setting)!r}."
             raise _check.refused("rule", "take a declared list of items", self.rule, hint)
-        given: float | None = self.futility
-        futility = usual_futility(self.rule, self.setting) if given is None else checked_futility(given)
+        if self.budget is not None:
+            object.__setattr__(self, "horizon", self._rounds(declared))
+        asked: float | None = self.futility
+        futility = usual_futility(self.rule, self.setting) if asked is None else checked_futility(asked)
         object.__setattr__(self, "futility", futility)
         if self.environments == "one" and len(self.contexts) > 1:
             hint = "Use 'shared' (both policies meet the same one), or 'independent'."
@@ -296,14 +324,27 @@ class Plan(Record):
         return Setting(**{name: getattr(self, name) for name in shared}, population=len(self.items) or None)
 
     @property
+    def in_pairs(self) -> bool:
+        """Whether two policies are compared, pair by pair: there are two, and the question is not which is best."""
+        return len(self.policies) == 2 and self.question == "ranking"
+
+    @property
     def unit(self) -> str:
         """What the rule counts: a pair of two policies, or a round of more."""
-        return "pair" if len(self.policies) == 2 else "round"
+        return "pair" if self.in_pairs else "round"
 
     @property
     def decides(self) -> str:
         """The name of the rule that decides, as it is called now."""
-        return self.rule if len(self.policies) == 2 else RANKED_BY.get(self.rule, self.rule)
+        return self.rule if self.in_pairs else RANKED_BY.get(self.rule, self.rule)
+
+    def _rounds(self, given: int | None) -> int:
+        """The most rounds that the budget allows; a horizon need not be given beside it, and must not be another."""
+        made: Any = registry.one_of(self.rule, self.setting).made(dataclasses.replace(self.setting, futility=0.0))
+        found = int(made.longest)
+        if given not in (None, found):
+            raise _check.refused("horizon", f"be left out beside a budget, which makes it {found:,}", given)
+        return found
 
     def _check_range(self) -> None:
         low, high = _check.span(self.low, self.high)
@@ -382,7 +423,8 @@ class Plan(Record):
                 f"`{fixed[0]}` cannot be amended: a list and its order are fixed when a study begins. "
                 "Create another study for another list."
             )
-        return dataclasses.replace(self, **_tuples(changes))
+        freed = {"horizon": None} if self.budget is not None and "budget" in changes else {}
+        return dataclasses.replace(self, **{**freed, **_tuples(changes)})
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -413,7 +455,6 @@ class Plan(Record):
 
     def to_toml(self) -> str:
         """The plan as a commented file that a person can read and edit, and `from_toml` reads back the same."""
-
         return written(self)
 
     def __str__(self) -> str:
@@ -429,7 +470,7 @@ class Plan(Record):
 
 def usual_futility(rule: str, setting: Setting) -> float:
     """What a new plan declares as futility: none of a ranking or on a list, or where the rule cannot stop for it."""
-    able = setting.population is None and len(setting.policies) == 2
+    able = setting.population is None and len(setting.policies) == 2 and setting.question == "ranking"
     able = able and any(kind.gives_up for kind in registry.kinds(rule))
     return FUTILITY[setting.claim] if able else 0.0
 

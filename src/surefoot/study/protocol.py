@@ -124,6 +124,10 @@ class StudyOperations(Protocol):
         """Go on although the rule has stopped for futility, with the reason."""
         ...
 
+    def withdraw(self, policy: str, *, reason: str) -> Receipt:
+        """Run a policy of a race no more, because it is broken or lost."""
+        ...
+
     def export(self) -> str:
         """The log as JSON lines; refused while the study is blinded."""
         ...

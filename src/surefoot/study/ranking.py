@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from surefoot import stats
 from surefoot.core.interval import Interval
@@ -30,6 +30,7 @@ class RankedPolicy(Record):
         running: Whether it runs in the next round.
         joined: After how many rounds it joined; 0 from the start.
         interval: Its mean, for reading; none before its first rollout.
+        standing: Of a race, where it stands in a word: "running", "out", "settled", "withdrawn" or "named".
     """
 
     policy: str
@@ -40,6 +41,7 @@ class RankedPolicy(Record):
     running: bool
     joined: int
     interval: Interval | None
+    standing: str = ""
 
     @property
     def place(self) -> str:
@@ -81,6 +83,8 @@ class StudyRanking(Record):
         saved: Rollouts that the policies which run no more are not asked for.
         most: The most rollouts there can be.
         waiting: Policies that were added and join after the rounds handed out.
+        still: Of a race, how many may still be the best one; none for a ranking.
+        regret: Of a race, how far below the best its champion is at most, once there is one.
     """
 
     question: str
@@ -91,6 +95,8 @@ class StudyRanking(Record):
     saved: int
     most: int
     waiting: tuple[str, ...] = ()
+    still: int | None = None
+    regret: float | None = None
 
     @property
     def open(self) -> tuple[RankedPair, ...]:
@@ -114,6 +120,8 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
     if not isinstance(decision, RankingDecision):
         return None
     state, names, horizon = decision.state, decision.rule.names, fold.plan.horizon
+    if decision.rule.finds_one:
+        return _race(fold, decision)
     letters = dict(zip(state.letters.names, state.letters.letters, strict=True))
     of = dict(zip(names, zip(state.ranks, state.rollouts, strict=True), strict=True))
     late = dict(zip(names, decision.rule.joined, strict=True))
@@ -156,9 +164,54 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
     )
 
 
+ORDER = ("named", "running", "settled", "withdrawn", "out")
+
+
+def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
+    """A race as it stands: whoever is named first, then those that may be the best, then the rest."""
+    state, rule, means = cast("Any", decision.state), decision.rule, means_of_policies(fold)
+    waiting = tuple(name for name in fold.plan.policies if name not in rule.names)
+    words = dict(zip(state.present, state.standings, strict=True)) | ({state.named: "named"} if state.named else {})
+    rows = zip(rule.names, state.ranks, state.rollouts, rule.joined, strict=True)
+    policies = [
+        RankedPolicy(
+            policy=name,
+            best=best,
+            worst=worst,
+            letters="",
+            rollouts=used,
+            running=name in state.running,
+            joined=late,
+            interval=means.get(name),
+            standing=words.get(name, "joins"),
+        )
+        for name, (best, worst), used, late in rows
+    ]
+    height = dict(zip(rule.names, state.estimates, strict=True))
+    policies.sort(key=lambda one: (ORDER.index(one.standing) if one.standing in ORDER else 1, -height[one.policy]))
+    return StudyRanking(
+        question=fold.plan.question,
+        policies=tuple(policies),
+        pairs=(),
+        said=(state.summary, *state.remarks),
+        used=state.rollouts_used,
+        saved=rule.most - state.rollouts_used if state.finished else 0,
+        most=rule.most,
+        waiting=waiting,
+        still=len(state.leaders),
+        regret=state.regret,
+    )
+
+
 def means_of_policies(fold: Fold) -> dict[str, Interval]:
-    """Each policy's rate or mean score with its interval, by all its results that were not voided; for reading."""
-    plan = fold.plan
+    """Each policy's rate or mean score with its interval, by all its results that were not voided; for reading.
+
+    Of a race, whose rollouts are of sizes chosen by looking, by the rounds that it has read, at any moment.
+    """
+    plan, state = fold.plan, cast("Any", fold.decision.state)
+    if fold.decision.rule.finds_one:
+        used = zip(state.rule.names, state.rollouts, strict=True)
+        return {name: state.mean(name) for name, count in used if count}
     scores: dict[str, list[float]] = {policy: [] for policy in plan.policies}
     for number, result in sorted(fold.results.items()):
         turn = fold.turns[number]

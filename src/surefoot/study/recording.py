@@ -37,6 +37,8 @@ Made = tuple[str, Mapping[str, Any]] | None
 """An event to write, its kind and content; None when there is nothing to write."""
 CRASHED = "crash"
 """The reason of a void under `on_crash = "void"`."""
+WITHDRAWN = "policy withdrawn"
+"""The reason of a void of a round that a withdrawn policy did not finish."""
 POWERS: tuple[Role, ...] = ("owner", "local")
 """Who may record another's turn, undo and void after the decision, and hand back anybody's turns."""
 
@@ -293,6 +295,32 @@ def _void(fold: Fold, number: int, reason: str, note: str) -> dict[str, Any]:
     block = fold.turns[number].block
     seen = any(other.number in fold.attempts for other in fold.blocks[block])  # undone ones too
     return {"turn": number, "block": block, "reason": reason, "note": note, "seen": seen}
+
+
+def withdrawn(fold: Fold, policy: str, reason: str) -> Made:
+    """The event of a policy that is withdrawn; None when it was before.
+
+    Raises:
+        RefusedError: The rule cannot lose one, the plan names no such policy, or it is the last that could run.
+    """
+    said(reason)
+    if not fold.decision.rule.loses:
+        raise RefusedError("invalid", "A policy can be withdrawn from a race only.", "Void the rounds that it missed.")
+    if policy not in fold.plan.policies:
+        raise RefusedError("invalid", _check.refusal("policy", f"be one of {', '.join(fold.plan.policies)}", policy))
+    if policy in fold.leaves:
+        return None
+    if fold.finished:
+        raise RefusedError("decided", "The study has stopped: no policy runs any more.")
+    return "withdrawn", {"policy": policy, "reason": reason}
+
+
+def missed(fold: Fold, policy: str) -> Made:
+    """The event that voids the first round in which a withdrawn policy has no result; None when there is none."""
+    for number, turn in sorted(fold.waiting.items()):
+        if turn.policy == policy and turn.block not in fold.voids:
+            return "voided", _void(fold, number, WITHDRAWN, policy if not fold.blinded else "")
+    return None
 
 
 def may_release(fold: Fold, number: int, own: str, role: Role, waits: Wait | None) -> None:

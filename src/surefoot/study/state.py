@@ -10,7 +10,7 @@ from surefoot._secret import Secret
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.clips import Clip
-from surefoot.study.decision import Decision, decision_of, table_of, with_joins
+from surefoot.study.decision import Decision, decision_of, table_of, with_changes
 from surefoot.study.events import Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
@@ -62,6 +62,9 @@ class Fold:
     history: list[Event] = field(default_factory=list)
     amended_after: list[str] = field(default_factory=list)
     joins: dict[str, int] = field(default_factory=dict)  # after which block each policy joins that was added later
+    leaves: dict[str, int] = field(
+        default_factory=dict
+    )  # after which block each policy runs no more that was withdrawn
     table: str = ""  # the hash of the exact rule's table as declared
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
@@ -230,8 +233,16 @@ class Fold:
 
     def _next_block(self) -> tuple[Turn, ...]:
         number, first = len(self.blocks) + 1, len(self.turns) + 1
-        active = with_joins(self.decision, self.joins, number).active  # those that join meanwhile run in it too
+        turns = with_changes(self.decision, self.joins, self.leaves, number).turns  # with those that join meanwhile
+        active = [name for name, often in turns.items() for _ in range(often)]
         return block(self.plan, self.seed.reveal(), number, first, active, schema=self.schema)
+
+    def rows(self, number: int) -> dict[str, list[float]]:
+        """The results of a complete block, by policy, in the order in which its turns were scheduled."""
+        found: dict[str, list[float]] = {}
+        for turn in self.blocks[number]:
+            found.setdefault(turn.policy, []).append(self.results[turn.number].score)
+        return found
 
     def _read_on(self, *, again_from: int | None = None) -> None:
         """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""
@@ -242,15 +253,15 @@ class Fold:
             number = self.reached + 1
             found = self.decision
             if number not in self.voids:
-                found = found.after({turn.policy: self.results[turn.number].score for turn in self.blocks[number]})
+                found = found.after(self.rows(number))
             self._decisions.append(found)
             self._adjust()
         if self._stopped is None and self.decision.finished:
             self._stopped = self.decision
 
     def _adjust(self) -> None:
-        """Let policies join where they do, and go on where the rule has stopped for futility, if that was ordered."""
-        self._decisions[-1] = with_joins(self.decision, self.joins, self.reached)
+        """Let policies join or leave where they do, and go on where the rule stopped for futility, if so ordered."""
+        self._decisions[-1] = with_changes(self.decision, self.joins, self.leaves, self.reached)
         if self.overridden and self.decision.ending == "futility":
             self._decisions[-1] = self.decision.overridden()
 
@@ -366,6 +377,14 @@ class Fold:
         self.plan, self._stopped = plan, None
         self.joins |= dict.fromkeys(added, len(self.blocks))
         self._decisions = [replace(one, plan=plan) for one in self._decisions]
+        self._read_on()
+
+    def _withdrawn(self, event: Event) -> None:
+        """A policy that runs no more after the blocks handed out by now."""
+        name = event.body["policy"]
+        if not self.decision.rule.loses or name not in self.plan.policies or name in self.leaves:
+            raise StudyError(f"{name} cannot be withdrawn")
+        self.leaves[name] = len(self.blocks)
         self._read_on()
 
     def _unblinded(self, event: Event) -> None:

@@ -51,7 +51,8 @@ class Status(Record):
         decision: Whether to go on, in words.
         waits: The pair that the rule waits for while later ones are complete.
         verdict: About the first-named policy; none while the study is blinded.
-        claim: Of a declared list, what the verdict says and of what, as a sentence; empty while the study is blinded.
+        claim: Of a declared list, what the verdict says and of what, and of a race who is named, as a sentence; empty
+            while the study is blinded.
         ending: How the rule has ended; none while it goes on.
     """
 
@@ -121,7 +122,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         decision=DECISIONS[standing.ending],
         waits=wait_of(fold, clock),
         verdict=None if fold.blinded else fold.decision.verdict,
-        claim="" if fold.blinded or not fold.plan.items else str(on_the_list(fold)),
+        claim="" if fold.blinded else _claim(fold),
         ending=standing.ending,
     )
 
@@ -294,6 +295,13 @@ def thinned(states: Sequence[Any], most: int) -> list[Any]:
     """About as many states as asked for at most, evenly; the last is among them."""
     every = max(1, math.ceil(len(states) / most))
     return [one for place, one in enumerate(states) if place % every == 0 or place == len(states) - 1]
+
+
+def _claim(fold: Fold) -> str:
+    """What is claimed beyond the verdict on the first-named policy."""
+    if fold.plan.items:
+        return str(on_the_list(fold))
+    return fold.decision.state.claim if isinstance(fold.decision, RankingDecision) else ""
 
 
 def on_the_list(fold: Fold) -> Note:

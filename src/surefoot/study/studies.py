@@ -281,6 +281,29 @@ class Study(StudyLog, StudyOperations):
 
         return self._done(write)
 
+    def withdraw(self, policy: str, *, reason: str) -> Receipt:
+        """Run a policy of a race no more, because it is broken or lost; rounds that it has not finished are void.
+
+        It may still be the best one, so every later claim is made unless it is that one.
+
+        Args:
+            policy: Its name.
+            reason: Why.
+
+        Raises:
+            RefusedError: The study is no race or has stopped, the plan names no such policy, no reason is given, or
+                you are not its owner.
+        """
+
+        def write(fold: Fold) -> Made:
+            recording.for_owner(self.role)
+            return recording.withdrawn(fold, policy, reason)
+
+        new = self._write(write)
+        while self._write(lambda fold: recording.missed(fold, policy)):
+            pass
+        return self._receipt(repeated=not new)
+
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
         """Log that a session's checklist was gone through."""
         if isinstance(items, str):
@@ -324,7 +347,8 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     if fixed and not joining:
         raise RefusedError("decided", f"`{fixed[0]}` cannot change once turns were handed out; create another study.")
     bound = binding(changes, fold.schema)
-    if bound and not joining and fold.finished and fold.standing.verdict is not Verdict.UNDECIDED:
+    decided = fold.standing.ending == "verdict" or fold.standing.verdict is not Verdict.UNDECIDED
+    if bound and not joining and fold.finished and decided:
         raise RefusedError(
             "decided",
             f"The study is decided, and a decision is final: `{bound[0]}` cannot be amended any more. "

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from surefoot.core import formatting
 from surefoot.core.record import Record
@@ -131,11 +131,14 @@ def verified(
         faults.append(fault)
     verdict = None
     if fold.last is not None:
-        verdict = None if fold.foreign else replayed(lines, fold)
+        again = None if fold.foreign else last_state(lines, fold)
+        verdict = None if again is None else _verdict(again, fold)
         if fold.foreign:
             faults.append(f"{fold.foreign} The verdict was not replayed; chain, plan and seed were checked.")
         elif verdict is not fold.decision.verdict:
             faults.append("The verdict computed from the pairs in scheduled order differs from the study's own.")
+        elif not fold.plan.in_pairs and _told(again) != _told(fold.decision.state):
+            faults.append("What was found from the rounds in scheduled order differs from what the study says.")
     return Verification(
         lines=len(lines),
         head=lines[-1].hash,
@@ -219,9 +222,27 @@ def taken(lines: list[Line]) -> tuple[Fold, str]:
 
 
 def replayed(lines: list[Line], fold: Fold) -> Verdict:
-    """The verdict by a path of its own: results as they stand, put in scheduled order, through the rule at once."""
+    """The verdict by a path of its own; see `last_state`."""
+    return _verdict(last_state(lines, fold), fold)
+
+
+def _verdict(state: Any, fold: Fold) -> Verdict:
+    """What a last state says of the first-named policy; it is better only where all have joined."""
+    if fold.plan.in_pairs:
+        return Verdict(state.verdict)
+    met = len(state.rule.names) == len(fold.plan.policies)
+    return state.of_first if met or state.of_first is Verdict.WORSE else Verdict.UNDECIDED
+
+
+def _told(state: Any) -> tuple[Any, ...]:
+    """What a state of a ranking has found."""
+    return state.claim, state.ranks, state.rollouts, state.running
+
+
+def last_state(lines: list[Line], fold: Fold) -> Any:
+    """The last state by a path of its own: results as they stand, put in scheduled order, through the rule at once."""
     plan, standing, voided, gives_up = fold.declared, dict[int, float](), set[int](), True
-    first_plan, joins, blocks = plan, dict[str, int](), 0
+    first_plan, joins, leaves, blocks = plan, dict[str, int](), dict[str, int](), 0
     for line in lines[1 : fold.version]:
         body = line.event.body
         if line.event.kind == "amended":
@@ -237,23 +258,27 @@ def replayed(lines: list[Line], fold: Fold) -> Verdict:
             del standing[body["turn"]]
         elif line.event.kind == "voided":
             voided.add(body["block"])
+        elif line.event.kind == "withdrawn":
+            leaves[body["policy"]] = blocks
         elif line.event.kind == "overridden":
             gives_up = False
-    two = len(plan.policies) == 2
+    two = plan.in_pairs
     plan = plan if gives_up or not two else plan.amended({"futility": 0.0})
-    rounds: list[tuple[int, dict[str, float]]] = []
+    rounds: list[tuple[int, dict[str, list[float]]]] = []
     for number in range(1, len(fold.blocks) + 1):
         turns = _pair(plan, fold, number) if two else fold.blocks[number]
         if number in voided:
             continue
         if not all(turn.number in standing for turn in turns):
             break
-        rounds.append((number, {turn.policy: standing[turn.number] for turn in turns}))
+        names = dict.fromkeys(turn.policy for turn in turns)
+        rows = {name: [standing[turn.number] for turn in turns if turn.policy == name] for name in names}
+        rounds.append((number, rows))
     if two:
         first, second = plan.policies
-        states = run(rule_of(plan), [(scores[first], scores[second]) for _, scores in rounds])
-        return states[-1].verdict if states else Verdict.UNDECIDED
-    return _place(first_plan, rounds, joins, gives_up=gives_up)
+        rule = rule_of(plan)
+        return [rule.start(), *run(rule, [(rows[first][0], rows[second][0]) for _, rows in rounds])][-1]
+    return _place(first_plan, rounds, joins, leaves, gives_up=gives_up)
 
 
 def _pair(plan: Plan, fold: Fold, number: int) -> tuple[Turn, ...]:
@@ -261,22 +286,27 @@ def _pair(plan: Plan, fold: Fold, number: int) -> tuple[Turn, ...]:
 
 
 def _place(
-    plan: Plan, rounds: list[tuple[int, dict[str, float]]], joins: Mapping[str, int], *, gives_up: bool
-) -> Verdict:
-    state, waiting = rule_of(plan).start(), dict(joins)
-    for number, scores in [*rounds, (max(joins.values(), default=0) + 1, {})]:
+    plan: Plan,
+    rounds: list[tuple[int, dict[str, list[float]]]],
+    joins: Mapping[str, int],
+    leaves: Mapping[str, int],
+    *,
+    gives_up: bool,
+) -> Any:
+    state, waiting, going = rule_of(plan).start(), dict(joins), dict(leaves)
+    for number, rows in [*rounds, (max([*joins.values(), *leaves.values()], default=0) + 1, {})]:
+        for name in [name for name, last in going.items() if last < number and not state.finished]:
+            del going[name]
+            if name in state.leaders:
+                state = state.rule.without_policy(state, name)
         for name in [name for name, last in waiting.items() if last < number or state.finished]:
             state = state.rule.with_policy(state, name)
             del waiting[name]
         if not gives_up and state.finished and state.paused and not state.complete:
             state = state.rule.override(state)
-        if scores and not state.finished and set(state.running) <= set(scores):
-            state = state.rule.step(state, {name: scores[name] for name in state.running})
-    first, *others = state.rule.names
-    said = {state.verdict(first, other) for other in others}
-    if Verdict.WORSE in said:
-        return Verdict.WORSE
-    return Verdict.BETTER if said == {Verdict.BETTER} and not waiting else Verdict.UNDECIDED
+        if rows and not state.finished:
+            state = state.rule.after_block(state, rows)
+    return state
 
 
 def _declared(lines: list[Line]) -> list[str]:
