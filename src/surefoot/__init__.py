@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from surefoot.files.preferences import read_preferences as read_preferences
     from surefoot.files.reading import read as read
     from surefoot.planning.bands import plan_band as plan_band
-    from surefoot.planning.best_of_many import BestPlan as BestPlan
     from surefoot.planning.best_of_many import plan_best as plan_best
     from surefoot.planning.bounds import plan_bound as plan_bound
     from surefoot.planning.comparisons import plan_comparison as plan_comparison

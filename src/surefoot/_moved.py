@@ -31,6 +31,7 @@ TYPES = {
     "surefoot.core.words": "Words",
     "surefoot.files.preferences": "Preferences",
     "surefoot.planning.bands": "BandPlan",
+    "surefoot.planning.best_of_many": "BestPlan",
     "surefoot.planning.bounds": "BoundPlan",
     "surefoot.planning.comparisons": "ComparisonPlan",
     "surefoot.planning.means": "MeanPlan",
@@ -108,9 +109,9 @@ OTHERS = {
 }
 
 NEW = (
-    "Best Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan RaceState Reading"
-    " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown plan_units"
-    " simultaneous_lower_bounds"
+    "Best BestPlan Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan RaceState Reading"
+    " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown"
+    " plan_units simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""
 
