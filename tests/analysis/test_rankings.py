@@ -34,7 +34,7 @@ def test_a_ranking_holds_together_and_letters_agree_with_verdicts():
     share = 1 - 0.05 / 6
     alone = sf.reference.central_gain(sf.Tally(19, 20), sf.Tally(4, 20), confidence=share)
     assert found.gain("new", "old").interval.low == alone.interval.low
-    assert found.gain("new", "old").p_value == pytest.approx(min(1.0, 6 * alone.p_value), abs=1e-8)
+    assert found.gain("new", "old").p_value == pytest.approx(min(1.0, 6 * alone.p_value), rel=1e-9)
     assert found.member("new", "old").p_value <= found.gain("new", "old").p_value
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats as scipy_stats
+from tools import false_layouts
 
 import surefoot as sf
 from surefoot import Verdict
@@ -117,6 +118,18 @@ SIZES = {
 def test_clusters_of_any_size_seldom_mislead(shape: str) -> None:
     """Version 0.1.0: 14% with twelve uneven clusters, 30% with one of 100 rows, 69% with one of 200."""
     assert false_verdicts(lambda seed: clusters(seed, SIZES[shape]), TABLES) <= most()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "layouts"), [("named", 0), ("clusters", 120), ("tasks", 80)])
+def test_layouts_drawn_at_random_seldom_mislead(kind: str, layouts: int) -> None:
+    """2,000 tables each; findings T24, T25 and T27 by name."""
+    assert false_layouts.main([kind, "--layouts", str(layouts), "--seed", "271", "--files", "2"]) == 0
+
+
+@pytest.mark.parametrize("kind", ["clusters", "tasks"])
+def test_a_layout_by_way_of_files_has_the_p_value_of_its_values(kind: str) -> None:
+    assert false_layouts.main([kind, "--layouts", "2", "--seed", "3", "--tables", "20", "--files", "3"]) == 0
 
 
 def test_tasks_met_unequally_are_compared_within_tasks() -> None:
