@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.needs import Need as Need
     from surefoot.analysis.needs import read_gate as read_gate
     from surefoot.analysis.pilots import plan_from_pilot as plan_from_pilot
+    from surefoot.analysis.purchases import plan_next as plan_next
     from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.rankings import rank_preferences as rank_preferences

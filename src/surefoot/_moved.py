@@ -20,6 +20,7 @@ TYPES = {
     "surefoot.analysis.list_comparisons": "ListComparison",
     "surefoot.analysis.measurements": "Measurement",
     "surefoot.analysis.pilots": "PilotPlan",
+    "surefoot.analysis.purchases": "NextPlan Purchase",
     "surefoot.analysis.ranking_replays": "RankingReplay",
     "surefoot.analysis.replays": "Replay",
     "surefoot.analysis.slices": "Slice Slices",
@@ -109,7 +110,8 @@ OTHERS = {
 }
 
 NEW = (
-    "Best BestPlan Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan RaceState Reading"
+    "Best BestPlan Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan NextPlan"
+    " Purchase RaceState Reading"
     " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown"
     " plan_units simultaneous_lower_bounds"
 )

@@ -192,6 +192,7 @@ CALLS = {
     "gate": "rows.csv needs.toml",
     "slices": "rows.csv --first a --second b",
     "plan gate": "needs.toml --expect success=0.8",
+    "plan next": "rows.csv --budget 100",
     "columns": "rows.csv",
     "report": "rows.csv --output page.html",
     "replay": "rows.csv",

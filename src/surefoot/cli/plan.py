@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, plan_gate, plan_rank, terminal
+from surefoot.cli import files, plan_gate, plan_next, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.core.words import spoken
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
 app.command("gate")(plan_gate.gate)
+app.command("next")(plan_next.plan_next)
 
 CLAIMS: dict[str, Asked] = {"either": "either", "better": "first better", "not-worse": "first not worse"}
 BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}

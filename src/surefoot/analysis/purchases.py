@@ -1,0 +1,194 @@
+"""What to buy next for a comparison: more units, or more rollouts of those there are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from surefoot import _check
+from surefoot.analysis.comparison_data import Asked
+from surefoot.analysis.comparisons import chosen, compare
+from surefoot.analysis.pilots import FEWEST
+from surefoot.analysis.targets import rows
+from surefoot.core import formatting
+from surefoot.core.record import Record
+from surefoot.errors import DataError
+from surefoot.table.rollouts import Measure, Rollouts
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase(Record):
+    """One way to spend the budget, and how narrow it would make the interval.
+
+    Attributes:
+        units: Units that both policies have met then.
+        repeats: Rollouts of each policy on a unit, on average.
+        rollouts: Rollouts of both policies that are bought.
+        half_width: Half the width that the interval of the gain would have.
+        says: What is bought, in words.
+    """
+
+    units: int
+    repeats: float
+    rollouts: int
+    half_width: float
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextPlan(Record):
+    """What a budget would buy for a comparison, the narrowest interval first.
+
+    Attributes:
+        first: The first policy.
+        second: The second policy.
+        budget: Rollouts of both policies together.
+        purchases: The ways to spend it, the narrowest interval first.
+        half_width: Half the width of the interval now.
+        estimate: The gain now.
+        between: The share of the variance that more units alone reduce; the rest, more rollouts of each reduce too.
+        scale: The unit of the gain.
+        unit: What the table calls a unit.
+        notes: What a reader must know besides.
+    """
+
+    first: str
+    second: str
+    budget: int
+    purchases: tuple[Purchase, ...]
+    half_width: float
+    estimate: float
+    between: float
+    scale: formatting.Scale
+    unit: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> Purchase:
+        """The purchase with the narrowest interval."""
+        return self.purchases[0]
+
+    def __str__(self) -> str:
+        now = f"{self._width(self.half_width)} now"
+        lines = [f"{self.first} - {self.second}: {now}. {self.budget:,} more rollouts would make it:"]
+        lines += [f"  {self._width(one.half_width)}  {one.says}" for one in self.purchases]
+        lines.append(f"Buy {self.best.says}.")
+        if not self.notes:
+            share = f"{100 * self.between:.0f}% of the variance lies between levels of {self.unit}"
+            lines.append(f"{share}; more rollouts of the same reduce only the rest.")
+        return "\n".join([*lines, *self.notes])
+
+    def _width(self, half: float) -> str:
+        return f"±{formatting.number(half, self.scale).lstrip('+')}{formatting.unit(self.scale)}"
+
+
+def plan_next(
+    rollouts: Rollouts,
+    first: str,
+    second: str,
+    *,
+    budget: int,
+    measure: Measure | None = None,
+    confidence: float = 0.95,
+) -> NextPlan:
+    """Half-widths of the interval of a gain after more units, or more rollouts of each unit, from variance components.
+
+    The variance of the gain on units like these is split into what rollouts of one unit vary by and the rest, which
+    only more units reduce. Each purchase changes the two parts; the interval of `compare` is scaled with them.
+
+    Args:
+        rollouts: The table.
+        first: The first policy.
+        second: The second policy.
+        budget: Rollouts to buy, of both policies together.
+        measure: "success" or "score"; success where the table has it.
+        confidence: The confidence of the interval.
+
+    Assumptions:
+        New units are drawn as those in the table were, in clusters of their own where there are clusters, and vary as
+        they do. Approximate: the parts are estimated from the table.
+
+    Example:
+        >>> import polars as pl
+        >>> import surefoot as sf
+        >>> won = lambda p, u, t: int((7 * u + 3 * t + (p == "new")) % 10 < 5 + u % 4)
+        >>> rows = [(p, f"task {u}", t, won(p, u, t)) for p in ("new", "old") for u in range(30) for t in range(4)]
+        >>> table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "trial", "success"], orient="row"))
+        >>> [one.units for one in sf.plan_next(table, "new", "old", budget=240).purchases]
+        [60, 30, 150]
+    """
+    budget = _check.whole(budget, "budget", least=2)
+    what = chosen(rollouts, measure)
+    found = compare(rollouts, first, second, measure=what, target="like", confidence=confidence)
+    keys = found.reading.design.keys("unit")
+    if not keys or not found.reading.paired:
+        raise DataError("both policies must have met the same units; they have not.", source=rollouts.source)
+    units, noise, repeats = _parts(Asked(rollouts, first, second, what), keys[0])
+    if units < FEWEST:
+        raise DataError(f"there must be {FEWEST} units or more; got {units}.", source=rollouts.source)
+    half = (found.interval.high - found.interval.low) / 2.0
+    groups = found.reading.groups if found.reading.design.cluster else units
+    variance = (half / _reach(groups, confidence)) ** 2
+    within = (noise or 0.0) / (repeats * units)
+    between = max(0.0, variance - within)
+
+    def bought(says: str, more: int = 0, times: float = 1.0, added: float = 0.0) -> Purchase:
+        """So many more units, each run so many times, and so many more rollouts of each unit that is there."""
+        total = units + more
+        each = (noise or 0.0) * (units / (repeats + added) + more / times) / total**2
+        width = _reach(groups * total / units, confidence) * math.sqrt(between * units / total + each)
+        run = units * (repeats + added) + more * times
+        return Purchase(total, round(run / total, 9), 2 * round(more * times + units * added), width, says)
+
+    called, every = rollouts.called(keys[0]), budget // 2
+    plans, many = [], math.floor(every / repeats)
+    if many:
+        plans.append(
+            bought(f"{many:,} more levels of {called}, {repeats:.3g} rollouts of each policy on each", many, repeats)
+        )
+    if repeats > 1.0:
+        plans.append(bought(f"{every:,} more levels of {called}, one rollout of each policy on each", every))
+    if noise is not None:
+        added = every / units
+        plans.append(bought(f"{added:.3g} more rollouts of each policy on each {called}", added=added))
+    if not plans:
+        raise _check.wrong("budget", f"pay for one more level of {called}; {budget:,} rollouts do not.", budget)
+    unknown = f"No {called} was run twice, so what more rollouts of each would add is not known."
+    return NextPlan(
+        first=first,
+        second=second,
+        budget=budget,
+        purchases=tuple(sorted(plans, key=lambda one: one.half_width)),
+        half_width=half,
+        estimate=found.interval.estimate,
+        between=between / (between + within) if noise else 1.0,
+        scale=found.interval.scale,
+        unit=called,
+        notes=(unknown,) if noise is None else (),
+    )
+
+
+def _parts(asked: Asked, key: str) -> tuple[int, float | None, float]:
+    """Units of both policies, the variance of the gain of one rollout of each on a unit, and the usual rollouts of it.
+
+    The variance is None where no unit was run twice.
+    """
+    import polars as pl
+
+    value = pl.col("value")
+    sides = [
+        rows(asked, name, [key]).group_by(key).agg(value.var().alias("var"), pl.len().alias("n"))
+        for name in (asked.first, asked.second)
+    ]
+    met = sides[0].join(sides[1], on=key, how="inner")
+    each = [met["var"].drop_nulls().to_list(), met["var_right"].drop_nulls().to_list()]
+    noise = math.fsum(math.fsum(one) / len(one) for one in each) if all(each) else None
+    shares = math.fsum(1.0 / count for side in ("n", "n_right") for count in met[side].to_list())
+    return met.height, noise, round(2.0 * met.height / shares, 9) if met.height else 1.0
+
+
+def _reach(groups: float, confidence: float) -> float:
+    """How many standard errors a half-width is, by Student's t over so many groups."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(1.0, groups - 1.0), (1.0 + confidence) / 2.0))

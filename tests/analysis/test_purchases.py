@@ -1,0 +1,79 @@
+"""Tests of `surefoot.analysis.purchases`."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.analysis.purchases import NextPlan
+
+
+def drawn(rng: np.random.Generator, spread: float, sizes: list[int], documents: int = 0) -> sf.Rollouts:
+    """Two policies on units of their own difficulty and gain, each run so many times."""
+    rows = []
+    for place, size in enumerate(sizes):
+        base = rng.uniform(0.3, 0.7)
+        for name, rate in (("new", base + 0.1 + rng.normal(0, spread)), ("old", base)):
+            won = rng.random(size) < np.clip(rate, 0.02, 0.98)
+            rows += [(name, f"task {place}", try_, int(one)) for try_, one in enumerate(won)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "task", "trial", "success"], orient="row"))
+
+
+def width(table: sf.Rollouts) -> float:
+    found = sf.compare(table, "new", "old", target="like").interval
+    return (found.high - found.low) / 2
+
+
+def test_the_recommendation_follows_what_varies():
+    rng = np.random.default_rng(1)
+    apart = sf.plan_next(drawn(rng, 0.35, [20] * 30), "new", "old", budget=600)
+    assert apart.best.units == 330  # units differ: many, each run once
+    assert apart.between > 0.5
+    tries = next(one for one in apart.purchases if one.units == 30)
+    assert tries.half_width > 0.85 * apart.half_width
+    assert tries.repeats == 30
+    assert all(one.rollouts <= 600 for one in apart.purchases)
+    assert NextPlan.from_dict(apart.to_dict()) == apart
+    assert "Buy 300 more levels of task, one rollout" in str(apart)
+
+
+def test_without_repeats_it_is_said_that_nothing_tells_what_they_add():
+    plan = sf.plan_next(drawn(np.random.default_rng(2), 0.1, [1] * 60), "new", "old", budget=120)
+    assert [one.units for one in plan.purchases] == [120]
+    assert "not known" in str(plan)
+
+
+def test_what_cannot_be_asked_is_refused():
+    table = drawn(np.random.default_rng(3), 0.1, [2] * 4)
+    with pytest.raises(sf.DataError, match="5 units or more; got 4"):
+        sf.plan_next(table, "new", "old", budget=10)
+    with pytest.raises(ValueError, match="`budget`"):
+        sf.plan_next(table, "new", "old", budget=1)
+    loose = pl.DataFrame({"policy": ["new", "old"] * 10, "success": [1, 0] * 10})
+    with pytest.raises(sf.DataError):
+        sf.plan_next(sf.read(loose), "new", "old", budget=10)
+
+
+LAWS = [(0.0, 60, 4), (0.1, 60, 4), (0.3, 60, 4), (0.2, 100, 2), (0.05, 40, 10), (0.3, 150, 3)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spread", "units", "repeats"), LAWS)
+def test_the_predicted_widths_are_those_that_are_bought(spread, units, repeats):
+    """On thirty files: on average within 5% (and two standard errors), the advice within 3% of the best one's width."""
+    rng = np.random.default_rng(100)
+    budget = 2 * units * repeats
+    per = budget // 2
+    predicted = []
+    for _ in range(30):
+        plan = sf.plan_next(drawn(rng, spread, [repeats] * units), "new", "old", budget=budget)
+        by_units = sorted(plan.purchases, key=lambda one: (one.units, one.repeats))
+        predicted.append([one.half_width for one in by_units])
+    sizes = [[repeats + per // units] * units, [repeats] * (units + per // repeats), [repeats] * units + [1] * per]
+    real = [[width(drawn(rng, spread, each)) for each in sizes] for _ in range(30)]
+    mean, wanted = np.mean(predicted, axis=0), np.mean(real, axis=0)
+    errors = np.hypot(np.std(predicted, axis=0), np.std(real, axis=0)) / np.sqrt(30)
+    assert (np.abs(mean - wanted) <= 0.05 * wanted + 2 * errors).all(), (mean, wanted)
+    assert wanted[int(np.argmin(mean))] <= 1.03 * wanted.min()
