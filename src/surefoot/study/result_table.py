@@ -47,5 +47,6 @@ def rollouts_of(fold: Fold) -> Rollouts:
     frame = pl.DataFrame(rows, infer_schema_length=None)
     known = [name for name in frame.columns if frame[name].null_count() < frame.height]
     table = read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
-    drawn = {} if plan.environments == "shared" else dict.fromkeys({"task", "condition"} & set(known), "watched")
+    shared = plan.environments == "shared"
+    drawn = {} if shared else {name: "watched" for name in ("task", "condition") if name in known}
     return replace(table, declared=drawn, notes=(*table.notes, Note("could stop by looking")))
