@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparisons import compare as compare
     from surefoot.analysis.comparisons import compare_by as compare_by
     from surefoot.analysis.fronts import pareto as pareto
-    from surefoot.analysis.gate_plans import Expected as Expected
     from surefoot.analysis.gate_plans import plan_gate as plan_gate
     from surefoot.analysis.gates import gate as gate
     from surefoot.analysis.items import items as items

@@ -12,7 +12,7 @@ TYPES = {
     "surefoot.analysis.attempts": "Attempts AttemptsCompared",
     "surefoot.analysis.best": "Best",
     "surefoot.analysis.fronts": "Dominance Front",
-    "surefoot.analysis.gate_plans": "GatePlan NeedPlan",
+    "surefoot.analysis.gate_plans": "Expected GatePlan NeedPlan",
     "surefoot.analysis.gates": "Gated NeedFound",
     "surefoot.analysis.items": "Item Items",
     "surefoot.analysis.judge_corrections": "Correction",
@@ -110,10 +110,10 @@ OTHERS = {
 }
 
 NEW = (
-    "Best BestPlan Column Dominance Front GatePlan Gated HalveState Item Items NeedFound NeedPlan NextPlan"
+    "Best BestPlan Column Dominance Expected Front GatePlan Gated HalveState Item Items NeedFound NeedPlan NextPlan"
     " Purchase RaceState Reading"
     " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown"
-    " plan_units simultaneous_lower_bounds"
+    " plan_best plan_units simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""
 

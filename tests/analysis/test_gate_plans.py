@@ -7,7 +7,8 @@ import math
 import pytest
 
 import surefoot as sf
-from surefoot import Expected, plan_gate
+from surefoot import plan_gate
+from surefoot.analysis.gate_plans import Expected
 from surefoot.stats import clopper_pearson_upper, power
 
 TWELVE = [{"measure": "success", "by": "benchmark", "not_worse_by": 0.05}]

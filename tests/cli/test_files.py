@@ -107,7 +107,7 @@ def test_a_path_with_an_equals_sign_in_it() -> None:
 def test_a_sheet_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     path = str(FIXTURES / "excel" / "trials.xlsx")
     assert run(["compare", path, "--sheet", "Side by side", "--first", "ACT", "--second", "DP"]) == 0
-    about = "For these 2 settings (Initial pose): cannot tell. ACT - DP = +50.0 points, "
+    about = "For trials like these 4: cannot tell. ACT - DP = +50.0 points, "
     assert capsys.readouterr().out.startswith(about)
 
 

@@ -34,7 +34,7 @@ class Expected(Record):
         spread: The standard deviation of a measure that is not yes or no.
 
     Example:
-        >>> from surefoot import Expected
+        >>> from surefoot.analysis.gate_plans import Expected
         >>> Expected(0.8).other
         0.8
     """

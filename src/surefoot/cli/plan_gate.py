@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
+from surefoot.analysis.gate_plans import Expected
 from surefoot.cli import terminal
 
 
@@ -59,10 +60,10 @@ def _named(words: list[str] | None, option: str, example: str) -> dict[str, str]
     return found
 
 
-def _expected(word: str) -> sf.Expected:
+def _expected(word: str) -> Expected:
     values, _, spread = word.partition(",")
     first, _, second = values.partition("/")
     for part in filter(None, (first, second, spread)):
         if not terminal.is_number(part):
             raise ValueError(f"`--expect` must be numbers, such as success=0.85/0.8 or duration=45,20; got {word!r}.")
-    return sf.Expected(float(first), float(second) if second else None, float(spread) if spread else None)
+    return Expected(float(first), float(second) if second else None, float(spread) if spread else None)

@@ -151,7 +151,7 @@ PLAIN = {
     "{error:percent up}.",
     "halving promise": "The number of the one picked is from fresh {words.rollouts}: its bound holds with "
     "{confidence:percent}. That it is the best is not claimed.",
-    "race promise": "With {confidence:percent}, at all moments together: no best policy is put out{near}.",
+    "race promise": "With {confidence:percent}, at all moments together: no best {words.policy} is put out{near}.",
     "items not looked at": "The first {run:,} items decided it: {more:,} more are recorded, and were not looked at.",
     "collected as declared": "Declared.",
     "met by several": "{several:,} of {environments:,} {words.environments} ({by}) were met by several "

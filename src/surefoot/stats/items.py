@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from surefoot.numerics.arrays import Floats
 
 
 def excess_p_values(marked: ArrayLike, drawn: ArrayLike) -> Floats:
