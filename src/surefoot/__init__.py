@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from surefoot import _lazy
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from surefoot import reference as reference
