@@ -85,9 +85,9 @@ def _named(node: ast.AST) -> set[str]:
 def terms() -> set[str]:
     """Every name of a person or an abbreviation in what intervals, tests and rules are called."""
     found: set[str] = set()
-    for path in sorted((ROOT / "src" / "surefoot").rglob("*.py")):
-        if not {"stats", "reference", "sequential", "analysis", "core", "planning"} & set(path.parts):
-            continue
+    package = ROOT / "src" / "surefoot"
+    rooms = ("stats", "reference", "sequential", "analysis", "core", "planning")  # below the package, wherever it lies
+    for path in (file for room in rooms for file in sorted((package / room).rglob("*.py"))):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             value = getattr(node, "value", None) if CALLED & _named(node) else None
             texts = [] if value is None else [one.value for one in ast.walk(value) if isinstance(one, ast.Constant)]
