@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, plan_gate, plan_next, plan_rank, terminal
+from surefoot.cli import files, plan_best, plan_gate, plan_next, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.core.words import spoken
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
+app.command("race")(plan_best.race)
+app.command("halve")(plan_best.halve)
+app.command("best")(plan_best.best)
 app.command("gate")(plan_gate.gate)
 app.command("next")(plan_next.plan_next)
 

@@ -47,6 +47,12 @@ def create(
         str | None,
         typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
     ] = None,
+    within: Annotated[
+        float | None, typer.Option(help="Of the best: how far below it the one named may be, such as 0.05.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(help="Of the best: the most rollouts of all policies, in place of a horizon.")
+    ] = None,
     levels: Annotated[str | None, typer.Option(help="Score by a rubric, such as 0,0.5,1, in place of success.")] = None,
     environments: Annotated[
         str | None, typer.Option(help="How each rollout's environment is drawn: independent, shared, stratified, one.")
@@ -82,6 +88,8 @@ def create(
         surefoot study create plan.toml --store 'postgresql://lab/evals?study=grasping' --yes
 
         surefoot study create plan.toml --policies new,old --items items.csv
+
+        surefoot study create plan.toml --policies 10k,20k,30k --question best --within 0.05
     """
     from surefoot.study.expectations import expect, usual
     from surefoot.study.studies import Study
@@ -95,6 +103,8 @@ def create(
         "confidence": confidence,
         "futility": futility,
         "question": question,
+        "within": within,
+        "budget": budget,
         "levels": None if levels is None else _numbers(levels),
         "environments": environments,
         "tasks": _names(tasks),

@@ -285,7 +285,7 @@ def for_fewer(chosen: type[Offered], policies: int) -> str:
     """What to know where a rule that is shown earlier does not take so many policies; empty where none is."""
     for kind in _own():
         most = kind.policies[1]
-        if kind.place < chosen.place and most is not None and 2 < most < policies:
+        if kind.place < chosen.place and most is not None and 2 < most < policies and not chosen.finds_one:
             also = f"{kind.summary[:1].lower()}{kind.summary[1:]}"
             return f"More than {most} policies are ranked by {chosen.title}. Up to {most}, by {kind.title}: {also}"
     return ""
