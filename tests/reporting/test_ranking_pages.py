@@ -40,7 +40,7 @@ def test_the_two_families_are_labelled_apart(account):
     assert {row[1] for row in first["table"]["rows"]} == set("abcd")
     assert [row[4] for row in first["table"]["rows"] if row[1] == "d"] == ["4 rounds"]
     assert "a separate family: all 6 intervals hold together at 95%" in second["lines"][0]
-    assert "have their own error" in second["lines"][0]
+    assert "the interval of a claimed pair ends at 0" in second["lines"][0]
     assert {row[2] for row in second["table"]["rows"]} <= {
         "better", "worse", "open", "not asked", "not decidable within the horizon"
     }  # fmt: skip

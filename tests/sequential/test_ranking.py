@@ -144,7 +144,7 @@ def test_bad_rounds_are_refused():
 
 
 @pytest.mark.parametrize("adjusting", ["holm", "bonferroni"])
-def test_the_interval_of_a_verdict_that_follows_from_two_others_holds_what_was_seen(adjusting):
+def test_the_interval_of_a_verdict_that_follows_from_two_others_agrees_with_it_and_says_what_was_seen(adjusting):
     rule = RankingRule(("A", "B", "C"), 400, adjusting=adjusting)
     state = rule.start()
     early, late = {"A": 1.0, "B": 0.0, "C": 0.5}, {"A": 0.2, "B": 1.0, "C": 0.4}
@@ -154,8 +154,8 @@ def test_the_interval_of_a_verdict_that_follows_from_two_others_holds_what_was_s
     assert state.p_value("A", "C") > 0.05  # by itself the pair decides nothing
     assert state.verdict("A", "C") is Verdict.BETTER
     seen, turned = state.interval("A", "C"), state.interval("C", "A")
-    assert seen.estimate < 0.0  # the pair alone leans the other way: its interval holds what it saw, and says why
-    assert seen.low <= seen.estimate <= seen.high
+    assert 0.0 < seen.low <= seen.estimate <= seen.high  # the pair alone leans the other way, and a note says so
+    assert "the gain observed between these two, -0." in str(seen.notes[-1])
     assert seen.notes[-1].kind == turned.notes[-1].kind == "follows from others"
     assert (turned.low, turned.high) == (-seen.high, -seen.low)
     assert state.interval("A", "B").low > 0.0

@@ -9,6 +9,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import Race
 from surefoot.sequential.race_states import RaceState
 from surefoot.study import status
+from surefoot.study.counts import counts_of
 from surefoot.study.verification import verified
 from tests.support import studies
 from tests.support.studies import driven, said_of
@@ -173,7 +174,7 @@ def test_the_finding_of_a_race_is_told_as_data():
     assert status.StudyFinding.from_dict(found.to_dict()) == found
     assert ranking.policies[0].standing == "named"
     assert ranking.pairs == ()
-    assert ranking.used == study.fold.decision.state.rollouts_used
+    assert counts_of(study.fold).counted == study.fold.decision.state.rollouts_used
     text = sf.report(study).html()
     assert "The race" in text
     assert study.fold.decision.state.claim in text

@@ -125,8 +125,8 @@ class Pages:
         """Progress; and once the study is not blinded, evidence, intervals and tallies."""
         session = self.door.enter(request)
         status = await self.service.now()
-        live = None if status.blinded else await self.service.live()
-        return self._page("live.html", request, session, status=status, live=live)
+        live, counts = None if status.blinded else await self.service.live(), await self.service.counts()
+        return self._page("live.html", request, session, status=status, live=live, counts=counts)
 
     async def owner(self, request: Request) -> Response:
         """Phones, unblinding, amendments, export."""

@@ -22,6 +22,7 @@ from surefoot.console.queue import Queue, SharedStore
 from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip
+from surefoot.study.counts import Counts, counts_of
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Entry, RefusedError, found_turn
@@ -107,6 +108,11 @@ class Service:
     async def now(self) -> Status:
         """Progress, and whether to go on."""
         found: Status = await self._queue.ask(self._fresh_status, quick=False)
+        return found
+
+    async def counts(self) -> Counts:
+        """How many rollouts were run, and what became of them."""
+        found: Counts = await self._queue.ask(lambda: counts_of(self._study.fold), quick=False)
         return found
 
     async def held(self, session: Session) -> list[Answer]:

@@ -86,8 +86,12 @@ def estimate(value: float, low: float, high: float, scale: Scale = "rate") -> st
 
 
 def span(low: float, high: float, scale: Scale = "rate", *, least: int = 0) -> str:
-    """Both ends, rounded outward: ``[62.5%, 85.8%]``."""
-    return f"[{number(low, scale, 'down', least=least)}, {number(high, scale, 'up', least=least)}]"
+    """Both ends, rounded outward: ``[62.5%, 85.8%]``; of a gain, an end that rounds to 0 but excludes it is open."""
+    ends = number(low, scale, "down", least=least), number(high, scale, "up", least=least)
+    gain = scale in ("gain", "score gain")
+    left = "(" if gain and low > 0.0 and float(ends[0]) == 0.0 else "["
+    right = ")" if gain and high < 0.0 and float(ends[1]) == 0.0 else "]"
+    return f"{left}{ends[0]}, {ends[1]}{right}"
 
 
 def unit(scale: Scale) -> str:

@@ -138,8 +138,8 @@ PLAIN = {
     "the confidence is low. It was widened to contain it.",
     "gains drift": "Made in the order of the pairs, the interval did not contain the observed gain: the gains drift. "
     "It was widened to contain it.",
-    "follows from others": "The verdict follows from two others; the gain observed between these two points the "
-    "other way. The interval is of these two alone.",
+    "follows from others": "The verdict follows from others; the gain observed between these two, {observed}, "
+    "is on the other side of 0.",
     "barely excludes zero": "The end at 0 is not in the interval: the verdict excludes 0.",
     "interval_family": "The intervals of all {pairs:,} pairs hold together at {confidence:percent}, apart from the "
     "claims of the ranking, which have an error of their own.",

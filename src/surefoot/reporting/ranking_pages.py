@@ -64,7 +64,7 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     header = ["place", "policy", "letters", "rollouts", "joined after", ""]
     rows = [_policy_row(one) for one in ranking.policies]
     standing = rows_under(f"Where each {spoken().policy} stands", header, rows)
-    made = [section("The ranking", [together, _saved(ranking)], standing, figures=[figures.get("ranking")])]
+    made = [section("The ranking", [together], standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
         header = ["first", "second", DECIDED, "gain", f"{level} for all sizes together"]
         pairs = rows_under(f"Every two {spoken().policies}", header, [_pair_row(pair) for pair in ranking.pairs])
@@ -75,8 +75,6 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
 def _race_section(ranking: StudyRanking, level: str, figures: dict[str, Any]) -> dict[str, Any]:
     """Who is out, who runs on, and what each did: intervals that allow for all looks."""
     lines = [*ranking.said, f"The intervals hold for all {spoken().policies} together, at any moment ({level})."]
-    if ranking.saved:
-        lines.append(_saved(ranking))
     header = ["", "policy", "estimate", level, "rollouts", "joined after"]
     rows = []
     for one in ranking.policies:
@@ -91,15 +89,8 @@ def _family(ranking: StudyRanking, level: str) -> str:
     """What the sizes promise, apart from the ranking."""
     held = f"all {len(ranking.pairs)} intervals hold together at {level}, over all looks."
     return (
-        f"The sizes are a separate family: {held} The claims of the ranking have their own error, so "
-        "an interval may contain 0 where the ranking says who is better."
-    )
-
-
-def _saved(ranking: StudyRanking) -> str:
-    return (
-        f"{formatting.rollouts(ranking.used)} were used of at most {ranking.most:,}; {ranking.saved:,} were saved by "
-        "policies that did not need to run any more."
+        f"The sizes are a separate family: {held} The claims of who is better hold together at {level} by themselves; "
+        "the interval of a claimed pair ends at 0."
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from surefoot.core import formatting
-from surefoot.reporting.rollout_rows import RolloutRow
+from surefoot.reporting.rollout_rows import NOT_COUNTED, RolloutRow
 from surefoot.study.clips import PICTURES, is_link
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ OUTCOMES = {
     "failure": "failure",
     "unknown": "not known",
     "void": "void",
+    "surplus": "surplus",
 }
 """What the list can be narrowed to, and how that is called."""
 LINKED = ("success rate", "mean score", "n")
@@ -107,7 +108,7 @@ def rollouts_section(report: Report, links: RolloutLinks, clips: Mapping[str, st
 def _shown(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, Any]:
     outcome = formatting.number(row.score, "score") if row.score is not None else OUTCOMES.get(row.counts, "")
     return {name: getattr(row, name) for name in AS_IT_IS} | {
-        "outcome": f"{outcome} (void)" if row.counts == "void" and row.score is not None else outcome,
+        "outcome": f"{outcome} ({row.counts})" if row.counts in NOT_COUNTED and row.score is not None else outcome,
         "duration": "" if row.duration is None else f"{row.duration:.1f} s",
         "clip": _clip(row, clips),
     }

@@ -19,12 +19,14 @@ from surefoot.core.formatting import counted
 from surefoot.core.record import Record
 from surefoot.study.clips import FAULTS, Clip, ClipFolder, is_link
 from surefoot.study.conduct import thirds
+from surefoot.study.counts import Fate, fates
 from surefoot.study.leases import PREFIX, known_as
 from surefoot.study.state import Fold, Result
 from surefoot.table.rollouts import Rollouts
 
-Class = Literal["success", "failure", "scored", "unknown", "void"]
-"""What a rollout counts as: a success or a failure, a score, nothing because nothing is known, or nothing as void."""
+Class = Literal["success", "failure", "scored", "unknown", "void", "surplus"]
+"""What a rollout counts as: a success or a failure, a score, or nothing: unknown, void, or not needed by its study."""
+NOT_COUNTED: tuple[Class, ...] = ("unknown", "void", "surplus")
 MOST = 5_000
 """More rollouts than this are not listed: a page of them would not open."""
 NOT_BELOW = "there is no such regular file below the folder of the table"
@@ -73,12 +75,14 @@ def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ..
     if fold.blinded or len(fold.results) > MOST:
         return ()
     parts = thirds(fold)
-    return tuple(_row_of(fold, result, folder, parts) for _, result in sorted(fold.results.items()))
+    return tuple(_row_of(fold, fold.results[turn], fate, folder, parts) for turn, fate in fates(fold).items())
 
 
-def _row_of(fold: Fold, result: Result, folder: ClipFolder | None, parts: Mapping[int, str]) -> RolloutRow:
+def _row_of(fold: Fold, result: Result, fate: Fate, folder: ClipFolder | None, parts: Mapping[int, str]) -> RolloutRow:
     turn, success = fold.turns[result.turn], fold.plan.measure == "success"
     counts: Class = "scored" if not success else "success" if result.score else "failure"
+    if fate == "void" or fate == "surplus":
+        counts = fate
     clip, place, fault = result.clip, "", ""
     if clip is not None and clip.fault:
         fault = FAULTS[clip.fault]
@@ -89,7 +93,7 @@ def _row_of(fold: Fold, result: Result, folder: ClipFolder | None, parts: Mappin
         policy=turn.policy,
         task=turn.task,
         condition=turn.condition,
-        counts="void" if turn.block in fold.voids else counts,
+        counts=counts,
         score=None if success else result.score,
         failure=result.failure,
         duration=result.duration,
@@ -98,7 +102,7 @@ def _row_of(fold: Fold, result: Result, folder: ClipFolder | None, parts: Mappin
         clip=place,
         clip_hash="" if clip is None else clip.sha256,
         clip_fault=fault,
-        third=parts.get(turn.block, ""),
+        third=parts.get(turn.block, "") if counts not in NOT_COUNTED else "",
     )
 
 

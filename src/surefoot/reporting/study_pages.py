@@ -31,7 +31,7 @@ NOT_THE_VERDICT = (
 def progress_lines(account: Account) -> list[str]:
     """How far the study is and whether to go on, with nothing that gives a policy away."""
     of = f"{account.blocks:,} of at most {account.plan.horizon:,} {account.plan.unit}s count"
-    lines = [f"{account.decision.capitalize()}.", f"{formatting.rollouts(account.recorded)} recorded; {of}."]
+    lines = [f"{account.decision.capitalize()}.", f"{_ran(account)} {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")
     lines += conduct_lines(account.conduct) if account.conduct is not None else []
@@ -67,12 +67,17 @@ def study_answers(account: Account, finding: StudyFinding) -> list[str]:
         for policy, mean in zip(plan.policies, finding.on_list, strict=False):
             helped = " ".join(str(note) for note in mean.notes if getattr(note, "kind", "") == "predictions")
             also.append(f"A complete run of {policy} would show {mean} {helped}")
-    lines = list(dict.fromkeys([first, *also, *gain_lines(account.plan, finding), *said, rule]))
+    lines = list(dict.fromkeys([first, *also, *gain_lines(account.plan, finding), *said, _ran(account), rule]))
     if account.exploratory:
         lines.append(
             "A binding part of the plan was amended after the first result, so the stated confidence does not hold."
         )
     return lines if account.sound else [UNSOUND, *lines]
+
+
+def _ran(account: Account) -> str:
+    """How many rollouts were run, and what became of them."""
+    return str(account.counts or f"{formatting.rollouts(account.recorded)} recorded.")
 
 
 def gain_lines(plan: Plan, finding: StudyFinding) -> list[str]:
@@ -119,7 +124,7 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
 def study_figures(account: Account) -> dict[str, Figure]:
     """A study drawn: its evidence and gain, pair by pair, its ranking, its course; none while it is blinded."""
     finding, made = account.finding, conduct_figures(account)
-    if finding is not None and finding.ranking is not None and finding.ranking.used:
+    if finding is not None and finding.ranking is not None and account.blocks:
         made["ranking"] = ranking_figure(account, finding.ranking)
     if finding is None or len(finding.steps) < 2:
         return made

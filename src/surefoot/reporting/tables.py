@@ -154,7 +154,7 @@ def notes(found: Overview) -> list[str]:
         said.append(f"No {found.measure} is known for {sentences.listed(unknown)}: left out of every comparison.")
     voided = sum(one.void for one in found.policies)
     if voided:
-        said.append(f"{formatting.rollouts(voided)} declared void and not counted.")
+        said.append(f"{formatting.rollouts(voided)} did not count, being void or not needed.")
     return said
 
 

@@ -24,7 +24,7 @@ from surefoot.numerics.betting import weak_orders
 from surefoot.numerics.betting.closed_stakes import Gamblers, Terms, widened
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.round_rules import Pair, RoundRule, Standing, ranked
+from surefoot.sequential.round_rules import Pair, RoundRule, Standing, claimed_part, ranked
 from surefoot.sequential.rules import in_range
 from surefoot.stats.confidence_sequences import betting_sequence
 
@@ -351,11 +351,11 @@ class ClosedRankingState(Standing, Record):
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second, valid at any moment; all pairs' intervals hold together.
 
-        A family of its own, at its own error: a betting sequence for each pair, Bonferroni over all of them. The claims
-        come from closed testing and say more about who is better; the intervals say by how much. The confidence of the
-        two does not add up.
+        A betting sequence for each pair, Bonferroni over all of them: a family with an error of its own. Of a pair that
+        closed testing has decided, the part on the other side of 0 is left out. For a pair that never met, `trials` is
+        0 and the interval is the whole range.
         """
-        self.verdict(first, second)  # refuses unknown names
+        verdict = self.verdict(first, second)  # refuses unknown names
         rule, pairs = self.rule, len(self.rule.pairs)
         width = rule.high - rule.low
         met = [scores for scores in self.scores() if first in scores and second in scores]
@@ -368,7 +368,7 @@ class ClosedRankingState(Standing, Record):
             return Interval(-width, width, 0.0, notes=(note,), **told)
         share = 1.0 - (1.0 - rule.confidence) / pairs
         seen = betting_sequence(Scores(gains, -width, width), confidence=share).latest
-        return replace(seen, notes=(*seen.notes, note), data=(), **told)
+        return claimed_part(replace(seen, notes=(*seen.notes, note), data=(), **told), verdict)
 
     @property
     def settled(self) -> str:

@@ -16,13 +16,12 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.interval import Interval
-from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.betting import BettingState, Games
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
 from surefoot.sequential.registry import registered
-from surefoot.sequential.round_rules import APART, Pair, RoundRule, Standing
+from surefoot.sequential.round_rules import APART, Pair, RoundRule, Standing, claimed_part
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
@@ -244,10 +243,10 @@ class RankingState(Standing, Record):
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
 
-        With Bonferroni every pair has the interval of its own share, and ends at 0 where the verdict follows from two
-        others. With Holm a separated pair shows that there is a gain, not how large it is at least, and all other ends
-        share the error of what was found already. An interval always holds the gain observed: where a verdict follows
-        from two others against that, the pair's own interval stays and a note says so.
+        With Bonferroni every pair has the interval of its own share. With Holm a separated pair shows that there is a
+        gain, not how large it is at least, and all other ends share the error of what was found already. The interval
+        of a decided pair ends at 0; where the verdict follows from two others against the gain observed, a note says
+        so. For a pair that never met, `trials` is 0.
         """
         if (first, second) not in self.rule.pairs:
             self.verdict(first, second)  # refuses unknown names
@@ -255,19 +254,12 @@ class RankingState(Standing, Record):
             return replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
         place = self.rule.pairs.index((first, second))
         seen = replace(self.sides[place].interval, confidence=self.rule.confidence)
-        barely, verdict, seen_gain = math.nextafter(0.0, 1.0), self.verdicts[place], seen.estimate
-        better = verdict is Verdict.BETTER and seen_gain > 0.0
-        worse = verdict is Verdict.WORSE and seen_gain < 0.0
-        if verdict in (Verdict.BETTER, Verdict.WORSE) and not (better or worse):
-            seen = replace(seen, notes=(*seen.notes, Note("follows from others")))
+        verdict, observed = self.verdicts[place], seen.estimate
         if self.rule.adjusting == "bonferroni":
-            low = max(seen.low, barely) if better else seen.low
-            high = min(seen.high, -barely) if worse else seen.high
-            return replace(seen, low=low, high=high)
+            return claimed_part(seen, verdict)
         found = sum(p <= 1.0 - self.rule.confidence for p in self.p_values)
         low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
-        low = barely if better else min(low, 0.0, seen_gain)
-        high = -barely if worse else max(high, 0.0, seen_gain)
-        # gains that drift may be left out by their bets: then the end moves to the gain observed
-        low, high = min(low, seen_gain), max(high, seen_gain)
-        return replace(seen, low=low, high=high, method=f"{seen.method}, Holm-compatible")
+        low = min(low, 0.0, observed)  # gains that drift may be left out by their bets: then the end moves to them
+        high = max(high, 0.0, observed)
+        method = f"{seen.method}, Holm-compatible"
+        return claimed_part(replace(seen, low=low, high=high, method=method), verdict)

@@ -7,9 +7,10 @@ and `step(state, scores)` the state after one more round.
 from __future__ import annotations
 
 import hashlib
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -18,6 +19,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
+from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.registry import Offered, Setting, for_fewer
 from surefoot.stats.letters import Letters, compact_letters
@@ -184,6 +186,25 @@ class RoundRule(Generic[S], Offered, ABC):
             np.array(better),
             np.array([one.complete for one in ended]),
         )
+
+
+def claimed_part(seen: Interval, verdict: Verdict) -> Interval:
+    """The part of a pair's interval that agrees with what the ranking claims of the pair: all of it above 0, or below.
+
+    The claims hold together, and so do the intervals; whoever relies on both may leave out what the claim rules out. An
+    estimate on the other side moves to the end at 0, and a note says so.
+    """
+    if verdict not in APART:
+        return seen
+    barely = math.nextafter(0.0, 1.0)
+    if verdict is Verdict.BETTER:
+        low, high = max(seen.low, barely), max(seen.high, barely)
+    else:
+        low, high = min(seen.low, -barely), min(seen.high, -barely)
+    estimate = min(high, max(low, seen.estimate))
+    observed = formatting.number(seen.estimate, seen.scale) + formatting.unit(seen.scale)
+    moved = () if estimate == seen.estimate else (Note("follows from others", {"observed": observed}),)
+    return replace(seen, low=low, high=high, estimate=estimate, notes=(*seen.notes, *moved))
 
 
 def ties(names: Sequence[str], seed: int) -> Ints:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from surefoot.core.record import Record
+from surefoot.study.counts import COUNTS, fates
 from surefoot.study.leases import PREFIX, known_as
 from surefoot.study.state import Fold, Result
 
@@ -110,7 +111,7 @@ def conduct_of(fold: Fold) -> Conduct:
     robots = _shares(_robot(one.holder) for one in results)
     if fold.blinded:
         return Conduct(scorers, robots, _sessions(results))
-    counted = [one for one in results if fold.turns[one.turn].block not in fold.voids]
+    counted = [fold.results[number] for number, fate in fates(fold).items() if fate in COUNTS]
     return Conduct(
         scorers=scorers,
         robots=robots,

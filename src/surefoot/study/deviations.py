@@ -13,6 +13,7 @@ from typing import Any
 from surefoot.core.formatting import counted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.study.counts import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
@@ -288,15 +289,18 @@ def _over_time(fold: Fold) -> list[Deviation]:
 
 def _late(fold: Fold) -> list[Deviation]:
     """Results that the rule did not look at, because it decided at an earlier pair: in before it did, and after."""
-    if not fold.finished:
-        return []
     used, last = set(fold.counted), max(fold.counted, default=0)
-    later = {number for number in fold.results if fold.turns[number].block > last}
-    later = {number for number in later if fold.turns[number].block not in fold.voids}
+    surplus = [number for number, fate in fates(fold).items() if fate == "surplus"]
+    later = {number for number in surplus if fold.turns[number].block > last}
     places = {event.body["turn"]: place for place, event in enumerate(fold.history) if event.kind == "recorded"}
     decided = max((place for number, place in places.items() if fold.turns[number].block in used), default=0)
     before = sum(places[number] < decided for number in later)
     unit, found = fold.plan.unit, list[Deviation]()
+    if dropped := len(surplus) - len(later):
+        said = (
+            f"{counted(dropped, 'result')} did not count: the {unit} was handed out before the rule dropped the policy."
+        )
+        found.append(Deviation("not needed", said, {"results": dropped}))
     if before:
         ended = "decided" if fold.decision.ending == "verdict" else "ended"
         said = (

@@ -11,6 +11,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
+from surefoot.study.counts import COUNTS, fates
 from surefoot.study.decision import RankingDecision
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class RankedPair(Record):
         verdict: What is claimed of the first.
         open: Whether the question is about them and nothing is claimed yet.
         paused: Whether they will hardly be told apart within the horizon.
-        gain: First minus second, in a family of intervals of its own; none where it was not asked for.
+        gain: First minus second, in a family of intervals of its own, cut at 0 where the verdict rules out the rest;
+            none where it was not asked for, or where the two never met.
     """
 
     first: str
@@ -79,9 +81,6 @@ class StudyRanking(Record):
         policies: Every policy.
         pairs: Every two of them.
         said: How much is settled, who is paused and who joined, in sentences.
-        used: Rollouts that counted.
-        saved: Rollouts that the policies which run no more are not asked for.
-        most: The most rollouts there can be.
         waiting: Policies that were added and join after the rounds handed out.
         still: Of a race, how many may still be the best one; none for a ranking.
         regret: Of a race, how far below the best its champion is at most, once there is one.
@@ -91,12 +90,14 @@ class StudyRanking(Record):
     policies: tuple[RankedPolicy, ...]
     pairs: tuple[RankedPair, ...]
     said: tuple[str, ...]
-    used: int
-    saved: int
-    most: int
     waiting: tuple[str, ...] = ()
     still: int | None = None
     regret: float | None = None
+
+    @classmethod
+    def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
+        """Version 0.2.0 counted rollouts here; see `Counts`."""
+        return {name: value for name, value in body.items() if name not in ("used", "saved", "most")}
 
     @property
     def open(self) -> tuple[RankedPair, ...]:
@@ -119,7 +120,7 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
     decision = fold.decision
     if not isinstance(decision, RankingDecision):
         return None
-    state, names, horizon = decision.state, decision.rule.names, fold.plan.horizon
+    state, names = decision.state, decision.rule.names
     if decision.rule.finds_one:
         return _race(fold, decision)
     letters = dict(zip(state.letters.names, state.letters.letters, strict=True))
@@ -139,7 +140,6 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
         )
         for name in state.letters.names
     )
-    known = {name for name in names if of[name][1]}
     pairs = tuple(
         RankedPair(
             first=one,
@@ -147,7 +147,7 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
             verdict=state.verdict(one, other),
             open=bool({(one, other), (other, one)} & set(state.undecided)),
             paused=bool({(one, other), (other, one)} & set(state.paused)),
-            gain=state.interval(one, other) if gains and {one, other} <= known else None,
+            gain=_gain_of(state, one, other) if gains else None,
         )
         for place, one in enumerate(state.letters.names)
         for other in state.letters.names[place + 1 :]
@@ -157,11 +157,14 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
         policies=policies,
         pairs=pairs,
         said=(state.summary, *state.remarks),
-        used=state.rollouts_used,
-        saved=sum(max(0, horizon - of[name][1]) for name in names if name not in state.running),
-        most=horizon * len(fold.plan.policies),
         waiting=tuple(name for name in fold.plan.policies if name not in names),
     )
+
+
+def _gain_of(state: Any, one: str, other: str) -> Interval | None:
+    """By how much two policies differ; nothing is known of two that never ran in the same round."""
+    found: Interval = state.interval(one, other)
+    return found if found.trials else None
 
 
 ORDER = ("named", "running", "settled", "withdrawn", "out")
@@ -194,9 +197,6 @@ def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
         policies=tuple(policies),
         pairs=(),
         said=(state.summary, *state.remarks),
-        used=state.rollouts_used,
-        saved=rule.most - state.rollouts_used if state.finished else 0,
-        most=rule.most,
         waiting=waiting,
         still=len(state.leaders),
         regret=state.regret,
@@ -204,7 +204,7 @@ def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
 
 
 def means_of_policies(fold: Fold) -> dict[str, Interval]:
-    """Each policy's rate or mean score with its interval, by all its results that were not voided; for reading.
+    """Each policy's rate or mean score with its interval, by the results that count or will; for reading.
 
     Of a race, whose rollouts are of sizes chosen by looking, by the rounds that it has read, at any moment.
     """
@@ -213,10 +213,9 @@ def means_of_policies(fold: Fold) -> dict[str, Interval]:
         used = zip(state.rule.names, state.rollouts, strict=True)
         return {name: state.mean(name) for name, count in used if count}
     scores: dict[str, list[float]] = {policy: [] for policy in plan.policies}
-    for number, result in sorted(fold.results.items()):
-        turn = fold.turns[number]
-        if turn.block not in fold.voids:
-            scores[turn.policy].append(result.score)
+    for number, fate in fates(fold).items():
+        if fate in COUNTS:
+            scores[fold.turns[number].policy].append(fold.results[number].score)
 
     def mean(values: list[float]) -> Interval:
         if plan.measure == "success":

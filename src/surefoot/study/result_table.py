@@ -7,12 +7,13 @@ from dataclasses import replace
 from surefoot.core.notes import Note
 from surefoot.errors import StudyError
 from surefoot.files.reading import read
+from surefoot.study.counts import COUNTS, fates
 from surefoot.study.state import Fold
 from surefoot.table.rollouts import Rollouts
 
 
 def rollouts_of(fold: Fold) -> Rollouts:
-    """Every recorded rollout in scheduled order, voided ones marked; the seed tells which shared an environment.
+    """Every recorded rollout in scheduled order, `valid` where it counts; the seed tells which shared an environment.
 
     Tasks and conditions that were drawn for each policy apart are watched, however even the draw turned out.
 
@@ -25,7 +26,7 @@ def rollouts_of(fold: Fold) -> Rollouts:
         raise StudyError("The study is blinded: its results by policy are hidden until it is unblinded.")
     if not fold.results:
         raise StudyError("Nothing was recorded yet.")
-    plan = fold.plan
+    plan, became = fold.plan, fates(fold)
     rows = []
     for number, result in sorted(fold.results.items()):
         turn = fold.turns[number]
@@ -40,7 +41,7 @@ def rollouts_of(fold: Fold) -> Rollouts:
                 "duration": result.duration,
                 "failure": result.failure or None,
                 "evaluator": result.author or None,
-                "valid": turn.block not in fold.voids,
+                "valid": became[number] in COUNTS,
                 "note": result.note or None,
             }
         )
@@ -48,5 +49,5 @@ def rollouts_of(fold: Fold) -> Rollouts:
     known = [name for name in frame.columns if frame[name].null_count() < frame.height]
     table = read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
     shared = plan.environments == "shared"
-    drawn = {} if shared else {name: "watched" for name in ("task", "condition") if name in known}
+    drawn: dict[str, str] = {} if shared else {name: "watched" for name in ("task", "condition") if name in known}
     return replace(table, declared=drawn, notes=(*table.notes, Note("could stop by looking")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from surefoot._secret import Secret
@@ -145,6 +146,11 @@ class Fold:
         """The blocks that entered the rule, in order."""
         kept = self._decisions
         return [number for number in range(1, len(kept)) if kept[number].taken > kept[number - 1].taken]
+
+    @property
+    def readings(self) -> list[tuple[Decision, Decision]]:
+        """The decision before and after each block that was reached, from the first."""
+        return list(pairwise(self._decisions))
 
     @property
     def count(self) -> int:

@@ -19,6 +19,7 @@ from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run
 from surefoot.study import guarantees
 from surefoot.study.conduct import Conduct, conduct_of
+from surefoot.study.counts import Counts, counts_of
 from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import Deviation, deviations, from_earlier
 from surefoot.study.leases import LeaseClock, Wait, wait_of
@@ -207,6 +208,7 @@ class Account(Record):
         mark: The log's length and head in one word, which makes the report a witness of it.
         conduct: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
         ending: How the rule has ended; none while it goes on.
+        counts: How many rollouts were run, and what became of them.
     """
 
     plan: Plan
@@ -223,6 +225,7 @@ class Account(Record):
     mark: str = ""
     conduct: Conduct | None = None
     ending: Ending | None = None
+    counts: Counts | None = None
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -250,6 +253,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         mark=verification.mark,
         conduct=conduct_of(fold),
         ending=known.ending,
+        counts=counts_of(fold),
     )
 
 
