@@ -127,7 +127,7 @@ def create(
         if not (yes or as_json) and sys.stdin.isatty():
             typer.confirm(f"Fix this plan and begin the study in {without_password(store)}?", default=True, abort=True)
         begun = Study.create(declared, store, author=author)
-        fixed = begun.fold.history[0].body.get("list")
+        fixed = begun.recall().begun.body.get("list")
     if as_json:
         body = {
             "plan": declared.to_dict(),

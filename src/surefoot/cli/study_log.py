@@ -115,7 +115,7 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
 
 def holders(study: Study) -> list[str]:
     """Who holds turns now, while any are needed."""
-    return list(dict.fromkeys(study.fold.leases[turn.number].holder for turn in study.held()))
+    return list(dict.fromkeys(study.recall().leases[turn.number].holder for turn in study.held()))
 
 
 def held_up(wait: Wait, store: str) -> str:

@@ -22,7 +22,7 @@ from typing import Any
 from surefoot.console.responses import AWAY, Refusal, away
 from surefoot.errors import StudyError
 from surefoot.study.events import Line
-from surefoot.study.stores import Store, TimeLimitError
+from surefoot.study.stores import Keeper, Store, TimeLimitError, keeper_of
 
 TOGETHER = 64
 """Most requests that share one append."""
@@ -58,7 +58,16 @@ class SharedStore:
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`; while lines are held back, of those only: others would be in their place."""
-        return [line for line in self._lines if line.number > after] if self._lines else self.behind.read(after)
+        if not self._lines:
+            return self.behind.read(after)
+        kept = self.behind.read(after) if after + 1 < self._lines[0].number else []
+        first = self._lines[0].number
+        return [line for line in kept if line.number < first] + [line for line in self._lines if line.number > after]
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """What keeps snapshots; none while lines are held back, at one of which it might stand."""
+        return None if self._lines else keeper_of(self.behind)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

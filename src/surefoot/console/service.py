@@ -59,7 +59,7 @@ class Service:
         self._writing = asyncio.Lock()
         self._warned = ("", 0.0)
         self.closing = False  # listeners look at it, so that a server can stop while pages listen
-        self.id = id_of(study.fold)
+        self.id = id_of(study.recall())
 
     async def ask(self, name: str, session: Session, **values: Any) -> Any:
         """Carry out one of the table's operations, in its turn.
@@ -79,7 +79,7 @@ class Service:
     def shown(self, session: Session) -> dict[str, str]:
         """The whole hash of the line that a device knows the beginning of, so that it need not believe us."""
         mark = session.mark if session.mark and session.mark.study == self.id else None
-        return {MARKED: str(replace(mark, head=self._study.fold.hash_at(mark.lines)))} if mark else {}
+        return {MARKED: str(replace(mark, head=self._study.hash_at(mark.lines)))} if mark else {}
 
     def _known(self, session: Session) -> None:
         """Hold the log against what a device knows of it.
@@ -92,7 +92,7 @@ class Service:
             return
         if mark.lines > self.version:  # perhaps another server wrote it
             self._study.refresh()
-        here = self._study.fold.hash_at(mark.lines)
+        here = self._study.hash_at(mark.lines)
         if not here.startswith(mark.head) or not here:
             ends = f"its line {mark.lines} is another" if here else f"it ends at line {self.version}"
             fault = f"{session.holder} knows line {mark.lines} of the study's log; here {ends}."
@@ -190,7 +190,7 @@ class Service:
         return self._study.status()
 
     def _rehearse(self) -> None:
-        decision = self._study.fold.decision
+        decision = self._study.recall().decision
         if not decision.finished:
             worst = float(self.plan.worst)
             decision.after(
@@ -199,11 +199,10 @@ class Service:
 
     def _figures(self) -> Live:
         self._look()
-        fold = self._study.fold
-        if fold.blinded:
+        if self._study.recall().blinded:
             raise Refusal(403, "The study is blinded.", "Only progress is shown until its owner unblinds it.")
-        if self._live is None or self._live[0] != fold.version:
-            self._live = (fold.version, live_of(fold))
+        if self._live is None or self._live[0] != self.version:
+            self._live = (self.version, live_of(self._study.fold))
         return self._live[1]
 
     # One method per operation of the table that is not the study's own.
@@ -217,7 +216,7 @@ class Service:
 
     def _turns(self, session: Session) -> Answer:
         self._look()
-        fold = self._study.fold
+        fold = self._study.recall()
         seen: set[str] = set()
         rows = []
         for turn in self._study.held():
@@ -228,7 +227,7 @@ class Service:
 
     def _turn(self, session: Session, number: int) -> Answer:
         self._look()
-        fold = self._study.fold
+        fold = self._study.recall(turn=number)
         turn = found_turn(fold, number)
         return {
             **self._row(turn, session),
@@ -258,7 +257,9 @@ class Service:
         name = self._holder(session, holder)
         if clip is not None:
             return plain(self._study.clip(number, clip, holder=name, attempt=attempt))
-        Entry(turn=number, result=None, holder=name, attempt=attempt).attached(self._study.fold, session.role)
+        Entry(turn=number, result=None, holder=name, attempt=attempt).attached(
+            self._study.recall(turn=number), session.role
+        )
         return {}
 
     def _passed_on(self, name: str, session: Session, number: int | None = None, **values: Any) -> Answer:
@@ -283,7 +284,7 @@ class Service:
         return claimed
 
     def _row(self, turn: Turn, session: Session) -> Answer:
-        fold = self._study.fold
+        fold = self._study.recall(turn=turn.number)
         others = [one.number for one in fold.blocks[turn.block] if one.number < turn.number]
         told = ["number", "block", "code", "task", "condition"]
         told += ["policy"] if session.role == "runner" or not fold.blinded else []

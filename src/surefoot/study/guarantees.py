@@ -36,7 +36,7 @@ def methods(fold: Fold) -> tuple[Note, ...]:
 
 
 def _declared_list(fold: Fold) -> tuple[Note, ...]:
-    said = fold.history[0].body.get("list")
+    said = fold.begun.body.get("list")
     if said is None:
         return ()
     told = {"items": said["length"], "digest": said["items"], "order": said["order"]}

@@ -15,7 +15,7 @@ from surefoot import _check
 from surefoot._secret import Secret
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.study import log_files
+from surefoot.study import log_files, snapshots
 from surefoot.study.clips import ClipFolder
 from surefoot.study.decision import table_of
 from surefoot.study.events import Event, Line, Role, broken, head_of, seeded
@@ -26,7 +26,7 @@ from surefoot.study.recording import Made, RefusedError
 from surefoot.study.schedules import Turn, seed_hash
 from surefoot.study.state import Fold, folded
 from surefoot.study.status import Receipt, Status, status_of
-from surefoot.study.stores import ConflictError, LostError, Store, open_store
+from surefoot.study.stores import ConflictError, LostError, Store, keeper_of, open_store
 
 TRIES = 200
 
@@ -42,7 +42,8 @@ class StudyLog:
         """Use `create` or `open`."""
         self._store = open_store(store) if isinstance(store, str | Path) else store
         self.clock = LeaseClock(clock)
-        self._fold = Fold()
+        self._fold = Fold()  # perhaps only of what the rule has not read yet; `fold` is whole
+        self._snapshot = 0  # the line at which the last snapshot stands
         self._unnamed = Unnamed()
         self._handed: dict[int, str] = {}  # the holder for whom each turn was last asked for here
         self.author = author
@@ -96,17 +97,26 @@ class StudyLog:
             StudyError: There is no study, or its log was changed by hand.
         """
         study = cls(store, author=author, clock=clock, clips=clips)
-        lines = study._store.read()
-        if not lines:
-            raise StudyError("There is no study here yet; create one.")
-        fault = broken(lines)
-        if fault:
-            hint = (
-                "`surefoot study verify` lists every fault. Continue with a copy that verifies, or begin a new study."
-            )
-            raise StudyError(f"The study's log does not verify: {fault}. {hint}")
-        study._fold = folded(seeded(lines))
+        found = snapshots.opened(study._store)
+        study._fold = checked(seeded(study._store.read())) if found is None else found
+        study._snapshot = 0 if found is None else found.before.lines + 1
+        study._keep_snapshot()
         return study
+
+    def recall(self, *, turn: int | None = None, word: str = "", event: Event | None = None) -> Fold:
+        """What the log amounts to, perhaps only of what the rule has not read yet, which is quick.
+
+        With whatever must be known of a turn, of a request's word, or to take in an event.
+        """
+        if self._fold.short_of(turn=turn, word=word, event=event):
+            return self.fold
+        return self._fold
+
+    def _keep_snapshot(self) -> None:
+        """Keep a snapshot once enough lines were added since the last."""
+        if self._fold.version - self._snapshot >= snapshots.STEP and keeper_of(self._store) is not None:
+            self._snapshot = self._fold.version
+            snapshots.kept(self._fold, self._store)
 
     @classmethod
     def restore(
@@ -168,7 +178,20 @@ class StudyLog:
     @property
     def fold(self) -> Fold:
         """All that the log amounts to; whoever reads it while the study is blinded is not blind."""
+        if self._fold.before.lines:
+            lines = seeded(self._store.read())[: self._fold.version]
+            if not lines or lines[-1].hash != self._fold.head:
+                raise LostError.at(self._fold.version)
+            self._fold = checked(lines)
         return self._fold
+
+    def hash_at(self, number: int) -> str:
+        """The hash of a line of the log; empty where it has none."""
+        here, keeper = self._fold.hash_at(number), keeper_of(self._store)
+        if here or keeper is None or not 0 < number <= self._fold.before.lines:
+            return here
+        found = keeper.lines(number, number)
+        return found[0].hash if found else ""
 
     @property
     def verdict(self) -> Verdict:
@@ -227,7 +250,8 @@ class StudyLog:
 
     def _take(self, line: Line) -> None:
         """Take in a line that was written just now, here or by another server."""
-        self._fold.take(line)
+        self.recall(event=line.event).take(line)
+        self._keep_snapshot()
         if line.event.kind == "leased":
             self.clock.saw(self._fold.leases[line.event.body["turn"]])
 
@@ -261,3 +285,18 @@ class StudyLog:
             self._take(line)
             return True
         raise StudyError("Others are writing too fast; nothing was recorded: try again.")
+
+
+def checked(lines: list[Line]) -> Fold:
+    """What all lines amount to, from the first, their chain verified.
+
+    Raises:
+        StudyError: There are none, or they were changed by hand.
+    """
+    if not lines:
+        raise StudyError("There is no study here yet; create one.")
+    fault = broken(lines)
+    if fault:
+        hint = "`surefoot study verify` lists every fault. Continue with a copy that verifies, or begin a new study."
+        raise StudyError(f"The study's log does not verify: {fault}. {hint}")
+    return folded(lines)

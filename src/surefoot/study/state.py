@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from surefoot._secret import Secret
 from surefoot.core.record import Record
@@ -38,9 +41,44 @@ class Result(Record):
     clip: Clip | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a fold leaves out: the blocks that the rule has read, of which only this much is kept.
+
+    Attributes:
+        lines: Lines whose hashes are left out.
+        turns: Turns, blocks and results left out, the first of each.
+        blocks: Blocks.
+        results: Results.
+        words: A number for each word of a request that was used, rising.
+    """
+
+    lines: int = 0
+    turns: int = 0
+    blocks: int = 0
+    results: int = 0
+    words: Any = ()
+
+    def knows(self, word: str) -> bool:
+        """Whether a request of that word may have been carried out: never no where it was."""
+        if not len(self.words):
+            return False
+        number = word_number(word)
+        place = int(np.searchsorted(self.words, np.uint64(number)))
+        return place < len(self.words) and int(self.words[place]) == number
+
+
+def word_number(word: str) -> int:
+    """A number of 64 bits that stands for a request's word."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+
+
 @dataclass(slots=True)
 class Fold:
-    """The state of a study after some lines of its log. `take` adds one line; everything else reads."""
+    """The state of a study after some lines of its log. `take` adds one line; everything else reads.
+
+    One made from a snapshot leaves out what was `before`: `short_of` tells for which lines that is too little.
+    """
 
     plan: Plan = field(init=False)
     declared: Plan = field(init=False)
@@ -73,6 +111,7 @@ class Fold:
     overridden: bool = False  # whether the study goes on where its rule stops for futility
     _decisions: list[Decision] = field(default_factory=list)  # before the first block, and after each one read
     _stopped: Decision | None = None  # the decision at which the study stopped first
+    before: Before = Before()
 
     def take(self, line: Line) -> None:
         """Add one line.
@@ -99,8 +138,27 @@ class Fold:
         self.hashes += kept
 
     def hash_at(self, number: int) -> str:
-        """The hash of a line; empty where the log has none."""
-        return self.hashes[32 * number - 32 : 32 * number].hex() if number > 0 else ""
+        """The hash of a line; empty where the log has none, or where it was left out."""
+        place = 32 * (number - 1 - self.before.lines)
+        return self.hashes[place : place + 32].hex() if place >= 0 else ""
+
+    @property
+    def begun(self) -> Event:
+        """The event with which the study began."""
+        return self.history[0]
+
+    @property
+    def recorded(self) -> int:
+        """How many results stand."""
+        return self.before.results + len(self.results)
+
+    def short_of(self, *, turn: int | None = None, word: str = "", event: Event | None = None) -> bool:
+        """Whether more must be known of what was left out: of a turn, of a request's word, or to take in an event."""
+        if event is not None:
+            turn = event.body.get("turn")
+            if event.kind == "amended":
+                return self.before.turns > 0
+        return (isinstance(turn, int) and 0 < turn <= self.before.turns) or (bool(word) and self.before.knows(word))
 
     @property
     def version(self) -> int:
@@ -160,12 +218,17 @@ class Fold:
     @property
     def reached(self) -> int:
         """The block up to which all are complete or voided."""
-        return len(self._decisions) - 1
+        return self.before.blocks + len(self._decisions) - 1
+
+    @property
+    def scheduled(self) -> int:
+        """How many blocks were scheduled."""
+        return self.before.blocks + len(self.blocks)
 
     @property
     def later(self) -> int:
         """How many blocks are complete beyond one that is not."""
-        beyond = range(self.reached + 2, len(self.blocks) + 1)
+        beyond = range(self.reached + 2, self.scheduled + 1)
         return sum(number not in self.voids and self._complete(number) for number in beyond)
 
     @property
@@ -207,7 +270,7 @@ class Fold:
         others = [number for number in free if not self._expected_of_another(number, asker, clock)]
         if mine or others:
             return self.waiting[(mine or others)[0]]
-        ahead = sum(number not in self.voids for number in range(self.reached + 1, len(self.blocks) + 1))
+        ahead = sum(number not in self.voids for number in range(self.reached + 1, self.scheduled + 1))
         if ahead < self.decision.room:
             at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
             if self.later < most_later(at_work):
@@ -238,7 +301,7 @@ class Fold:
         return number in self.voids or (turns is not None and all(turn.number in self.results for turn in turns))
 
     def _next_block(self) -> tuple[Turn, ...]:
-        number, first = len(self.blocks) + 1, len(self.turns) + 1
+        number, first = self.scheduled + 1, self.before.turns + len(self.turns) + 1
         turns = with_changes(self.decision, self.joins, self.leaves, number).turns  # with those that join meanwhile
         active = [name for name, often in turns.items() for _ in range(often)]
         return block(self.plan, self.seed.reveal(), number, first, active, schema=self.schema)
@@ -253,7 +316,7 @@ class Fold:
     def _read_on(self, *, again_from: int | None = None) -> None:
         """Let the rule read the blocks that are complete now; from block `again_from` anew, if it had read it."""
         if again_from is not None:
-            del self._decisions[max(1, again_from) :]
+            del self._decisions[max(1, again_from - self.before.blocks) :]
         self._adjust()
         while not self.decision.finished and self._complete(self.reached + 1):
             number = self.reached + 1
@@ -381,7 +444,7 @@ class Fold:
         claimed stays claimed.
         """
         self.plan, self._stopped = plan, None
-        self.joins |= dict.fromkeys(added, len(self.blocks))
+        self.joins |= dict.fromkeys(added, self.scheduled)
         self._decisions = [replace(one, plan=plan) for one in self._decisions]
         self._read_on()
 
@@ -390,7 +453,7 @@ class Fold:
         name = event.body["policy"]
         if not self.decision.rule.loses or name not in self.plan.policies or name in self.leaves:
             raise StudyError(f"{name} cannot be withdrawn")
-        self.leaves[name] = len(self.blocks)
+        self.leaves[name] = self.scheduled
         self._read_on()
 
     def _unblinded(self, event: Event) -> None:

@@ -102,7 +102,7 @@ class Receipt(Record):
 
 def id_of(fold: Fold) -> str:
     """A study's short name for itself, the same wherever it is kept."""
-    return str(fold.history[0].body["seed_hash"])[:16]
+    return str(fold.begun.body["seed_hash"])[:16]
 
 
 def status_of(fold: Fold, clock: LeaseClock) -> Status:
@@ -111,7 +111,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
     return Status(
         study=id_of(fold),
         title=fold.plan.title,
-        recorded=len(fold.results),
+        recorded=fold.recorded,
         blocks=standing.taken,
         horizon=fold.plan.horizon,
         voided=len(fold.voids),

@@ -97,7 +97,7 @@ class Study(StudyLog, StudyOperations):
             return self._handed_back(fold, held[0])
 
         if number is not None:
-            recording.found_turn(self._fold, number)
+            recording.found_turn(self.recall(turn=number), number)
         while self._write(write):
             pass
         return self._receipt(*back)
@@ -163,6 +163,7 @@ class Study(StudyLog, StudyOperations):
         return self._keep(entry, entry.event)
 
     def _keep(self, entry: Entry, make: Callable[[Fold, Role], Made]) -> Receipt:
+        self.recall(turn=entry.turn, word=entry.request)
         new = self._write(lambda fold: make(fold, self.role))
         late, before = entry.late(self._fold, self.role), self._fold.requests.get(entry.request)
         if late is not None and (before is None or before[0] != entry.turn):  # recorded by another request, if at all
@@ -209,7 +210,7 @@ class Study(StudyLog, StudyOperations):
         """
         number = number_of(turn)
         asked = Entry(turn=number, result=None, holder=self._holder(number, holder), attempt=attempt)
-        if number not in self._fold.results:
+        if number not in self.recall(turn=number).results:
             self.refresh()
         asked.attached(self._fold, self.role)  # nothing is copied for a turn that is another's
         entry = replace(asked, clip=self._clip(clip))
@@ -232,17 +233,20 @@ class Study(StudyLog, StudyOperations):
                 is not touched.
         """
         number = number_of(turn)
+        self.recall(turn=number)
         return self._done(lambda fold: recording.undone(fold, number, reason, attempt, self.role), number)
 
     def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
         """Declare that the turn's whole block does not count, for one of the plan's reasons; another is scheduled."""
         number = number_of(turn)
+        self.recall(turn=number)
         return self._done(lambda fold: recording.voided(fold, number, reason, note, self.role), number)
 
     def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:
         """Change the plan, with the reason; what binds and is changed after a result makes the verdict exploratory."""
 
-        def write(fold: Fold) -> Made:
+        def write(_: Fold) -> Made:
+            fold = self.fold
             recording.for_owner(self.role)
             recording.current(fold, version)
             return "amended", {**admitted(fold, changes), "reason": recording.said(reason)}
@@ -320,7 +324,7 @@ class Study(StudyLog, StudyOperations):
         """
         from surefoot.study.result_table import rollouts_of
 
-        return rollouts_of(self._fold)
+        return rollouts_of(self.fold)
 
 
 HANDED_OUT = ("policies", "measure", "environments")

@@ -9,6 +9,7 @@ hypothesis are pooled: the policies of one group get one mean.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,9 @@ class Family(ABC):
         parts: The ways to pool, a row each: the mask of the group that each policy is in.
         parent: The hypothesis about all but the last policy that each one restricts to; -1 where that is open.
     """
+
+    made: tuple[str | int, ...] = ()
+    """The function of this file that makes it, and its arguments."""
 
     def __init__(self, ranks: Ranks, parts: Ints, strict: bool = True) -> None:
         self.ranks, self.parts = ranks, parts
@@ -84,6 +88,7 @@ class WeakOrders(Family):
 
     def __init__(self, size: int) -> None:
         super().__init__(_weak_orders(size), _partitions(size))
+        self.made = "weak_orders", size
         heads = np.zeros((len(self.ranks), size + 1), np.int64)  # masks of the best j ranks
         for rank in range(size):
             heads[:, rank + 1] = heads[:, rank] | _bits(self.ranks == rank)
@@ -156,6 +161,7 @@ class Stars(Family):
         own = 1 << np.arange(size)
         super().__init__(ranks, np.where(masks & own, masks, own), strict)
         self.baseline, self._strict = baseline, strict
+        self.made = ("best_sets" if strict else "best_ones", size) if baseline is None else ("against", size, baseline)
         if baseline is not None:
             self.asked = np.zeros((size, size), bool)
             self.asked[baseline] = self.asked[:, baseline] = True
@@ -219,6 +225,17 @@ def against(size: int, baseline: int) -> Stars:
     """Every way in which each of the others may stand to the baseline."""
     signs = np.stack(np.meshgrid(*[[-1, 0, 1]] * size, indexing="ij"), axis=-1).reshape(-1, size)
     return Stars(signs[signs[:, baseline] == 0].astype(np.int8), baseline)
+
+
+def made(name: str, *numbers: int) -> Family:
+    """The family that says of itself to be `made` so."""
+    known: dict[str, Callable[..., Family]] = {
+        "weak_orders": weak_orders,
+        "best_sets": best_sets,
+        "best_ones": best_ones,
+        "against": against,
+    }
+    return known[name](*numbers)
 
 
 def members(size: int) -> NDArray[np.uint8]:

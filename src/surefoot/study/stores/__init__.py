@@ -77,6 +77,32 @@ class Store(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """A store that also keeps what its log amounts to at one line; see `snapshots`."""
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """The number and the hash of the line it stands at, and the snapshot; None where there is none."""
+        ...
+
+    def keep(self, number: int, head: str, body: bytes) -> None:
+        """Keep a snapshot in place of an older one; an empty one throws away what is kept.
+
+        Raises:
+            StoreError: The store could not be written.
+        """
+        ...
+
+    def lines(self, first: int, last: int) -> list[Line]:
+        """The lines from one number to another."""
+        ...
+
+
+def keeper_of(store: Store) -> Keeper | None:
+    """The store as one that keeps snapshots; None for one that does not."""
+    found: Keeper | None = getattr(store, "keeper", None)
+    return found
+
+
 class Linked:
     """What stores share that hold a connection: it is let go of once, and at the latest with the store."""
 

@@ -62,6 +62,35 @@ READ = """
 select number, hash, event, private from surefoot_log where study = %(study)s and number > %(after)s order by number
 limit %(page)s
 """
+LINES = """
+select number, hash, event, private from surefoot_log where study = %(study)s and number between %(first)s and %(last)s
+order by number
+"""
+SNAPSHOTS = """
+create table if not exists surefoot_snapshot (
+    study text not null,
+    number integer not null,
+    hash text not null,
+    part integer not null,
+    body bytea not null,
+    primary key (study, number, part)
+)
+"""
+"""A snapshot lies in parts, each of which a slow line carries within the limit."""
+PUT = """
+insert into surefoot_snapshot values (%(study)s, %(number)s, %(hash)s, %(part)s, %(body)s) on conflict do nothing
+returning part
+"""
+WHICH = """
+select number, hash, max(part), count(*) from surefoot_snapshot where study = %(study)s group by number, hash
+order by number desc
+"""
+TAKE = "select body from surefoot_snapshot where study = %(study)s and number = %(number)s and part = %(part)s"
+OLDER = """
+delete from surefoot_snapshot where study = %(study)s and (number < %(number)s or %(number)s = 0)
+"""
+PART = 100_000
+"""Bytes of a part."""
 
 
 ANSWER, CONNECT = 4.0, 4.0
@@ -159,6 +188,38 @@ class PostgresStore(Linked):
             found += [line_of(*row) for row in rows]
             if len(rows) < PAGE:
                 return found
+
+    def lines(self, first: int, last: int) -> list[Line]:
+        """The lines from one number to another, in order."""
+        rows = self._ask(LINES, {"study": self.study, "first": first, "last": last})
+        return [line_of(*row) for row in rows]
+
+    # Snapshots.
+
+    @property
+    def keeper(self) -> PostgresStore:
+        """The database keeps snapshots too."""
+        return self
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """The newest snapshot of which every part is there."""
+        if self._ask("select to_regclass('surefoot_snapshot')::text") == [(None,)]:
+            return None
+        for number, head, last, count in self._ask(WHICH, {"study": self.study}):
+            asked = [{"study": self.study, "number": number, "part": part} for part in range(1, last + 1)]
+            found = [self._ask(TAKE, each) for each in asked] if last == count else [[]]
+            if all(found):
+                return number, head, b"".join(bytes(rows[0][0]) for rows in found)
+        return None
+
+    def keep(self, number: int, head: str, body: bytes) -> None:
+        """Keep a snapshot in place of older ones; an empty one throws away what is kept."""
+        if self._ask("select to_regclass('surefoot_snapshot')::text") == [(None,)]:
+            self._ask(SNAPSHOTS)
+        parts = [body[start : start + PART] for start in range(0, len(body), PART)]
+        for place, part in reversed(list(enumerate(parts, 1))):  # the last first: without all it is seen to lack some
+            self._ask(PUT, {"study": self.study, "number": number, "hash": head, "part": place, "body": part})
+        self._ask(OLDER, {"study": self.study, "number": number})
 
     def _ask(self, query: str, *values: dict[str, Any]) -> list[tuple[Any, ...]]:
         """Ask, and again where the database rolled back because others wrote at the same moment (40001, 40P01)."""

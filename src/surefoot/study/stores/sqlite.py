@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from surefoot.study.events import GENESIS, Line
 from surefoot.study.plans import canonical
@@ -28,8 +29,19 @@ create table if not exists log (
     private text
 ) strict
 """
+SNAPSHOT = """
+create table if not exists snapshot (
+    place integer primary key check (place = 1),
+    number integer not null,
+    hash text not null,
+    body blob not null
+) strict
+"""
 WAIT = 4.0
 """Seconds to wait for another program that writes at this moment."""
+READ = "select number, hash, event, private from log where number between ? and ? order by number"
+COUNT = "select count(*) from log where number <= ?"
+LAST = 2**62
 
 
 def _in_one_file(link: sqlite3.Connection) -> None:
@@ -152,16 +164,55 @@ class SQLiteStore(Linked):
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
-        query = "select number, hash, event, private from log where number > ? order by number"
+        return self.lines(after + 1, LAST)
+
+    def lines(self, first: int, last: int) -> list[Line]:
+        """The lines from one number to another, in order."""
+        return [line_of(*row) for row in self._rows(READ, first, last)]
+
+    def _rows(self, query: str, *values: int) -> list[tuple[Any, ...]]:
         with self._lock:
             if self._link is None and not self.path.exists():
                 return []
             try:
-                rows = self._connected().execute(query, (after,)).fetchall()
+                rows = self._connected().execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise self._failure(error) from None
             self._in_place()
-        return [line_of(*row) for row in rows]
+        return rows
+
+    # Snapshots.
+
+    @property
+    def keeper(self) -> SQLiteStore:
+        """The file keeps snapshots too."""
+        return self
+
+    def snapshot(self) -> tuple[int, str, bytes] | None:
+        """The newest snapshot, if the log before it has as many lines as it should."""
+        if not self._rows("select 1 from sqlite_master where name = 'snapshot'"):
+            return None
+        found = self._rows("select number, hash, body from snapshot")
+        return found[0] if found and self._rows(COUNT, found[0][0]) == [(found[0][0],)] else None
+
+    def keep(self, number: int, head: str, body: bytes) -> None:
+        """Keep a snapshot in place of an older one; an empty one throws away what is kept."""
+        with self._lock:
+            link = self._connected()
+            try:
+                link.execute("begin immediate")
+                try:
+                    link.execute(SNAPSHOT)
+                    link.execute("delete from snapshot where number < ? or ?", (number, not body))
+                    if body:
+                        link.execute("insert or ignore into snapshot values (1, ?, ?, ?)", (number, head, body))
+                    link.execute("commit")
+                except sqlite3.Error:
+                    if link.in_transaction:
+                        link.execute("rollback")
+                    raise
+            except sqlite3.Error as error:
+                raise self._failure(error) from None
 
     def _failure(self, error: sqlite3.Error) -> StoreError:
         name = getattr(error, "sqlite_errorname", "") or ""
