@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments, _check
 from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Weights
-from surefoot.analysis.judged_gains import JudgedGain, judged_gain
-from surefoot.analysis.labelled_comparisons import by_labels
 from surefoot.analysis.levels import disagreeing, held_within, macro_average, spread_of_units
 from surefoot.analysis.measurements import MEASURED
-from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
+from surefoot.analysis.outlook import outlook
 from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target, reading_of_structure
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
@@ -23,10 +21,14 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
-from surefoot.stats.detectable import Outlook
 from surefoot.stats.one_sided_gains import bounds_of
-from surefoot.stats.step_down_tests import Sides, Stepped, step_down
+from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+
+if TYPE_CHECKING:
+    from surefoot.analysis.judged_gains import JudgedGain
+    from surefoot.stats.detectable import Outlook
+    from surefoot.stats.step_down_tests import Stepped
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +332,9 @@ def named_comparison(
     )
     if not rollouts.labels:
         return made
+    from surefoot.analysis.judged_gains import judged_gain
+    from surefoot.analysis.labelled_comparisons import by_labels
+
     made = by_labels(made, rollouts)
     if bounds_at is None or made.judged is None or made.judged.gain is None:
         return made
@@ -381,6 +386,8 @@ def compare_by(
         margin: A gain that would not matter.
         gate: Whether to give one-sided bounds too.
     """
+    from surefoot.analysis.outlook import MOST_OUTLOOKS
+
     what = chosen(a_table(rollouts), measure)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}
@@ -442,6 +449,8 @@ def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Compar
     Each was made by `family_level`. The intervals hold together, for each paid its share of the error; verdicts and
     p-values are those of Holm's step-down. With a margin, or without p-values, verdicts are read off the intervals.
     """
+    from surefoot.stats.step_down_tests import step_down
+
     size = len(comparisons)
     if size == 1:
         return tuple(comparisons)

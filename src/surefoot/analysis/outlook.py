@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from surefoot import stats
 from surefoot.core.verdict import Verdict
-from surefoot.stats.detectable import Outlook, Unit, outlook_from
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
+    from surefoot.stats.detectable import Outlook, Unit
 
 POWER = 0.8
 MOST_OUTLOOKS = 12
@@ -28,11 +27,13 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
         return None
     if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
         return None
+    from surefoot.stats import detectable
+
     gain, interval = found.gain, found.interval
     if len(gain.tallies) == 2:
-        return stats.outlook(gain, power=POWER)
+        return detectable.outlook(gain, power=POWER)
     sizes, unit = _units(found)
-    ahead = outlook_from(
+    ahead = detectable.outlook_from(
         interval.estimate,
         max(interval.high - interval.estimate, interval.estimate - interval.low),
         sizes,

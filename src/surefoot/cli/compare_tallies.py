@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -15,7 +15,9 @@ from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.stats.detectable import Outlook
+
+if TYPE_CHECKING:
+    from surefoot.stats.detectable import Outlook
 
 TALLIES = (
     "exact-gain",

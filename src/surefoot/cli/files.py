@@ -16,12 +16,10 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot._arguments import named
-from surefoot.auditing.outcome_checks import same_but_for_case
 from surefoot.cli import terminal
 from surefoot.core.notes import Note
 from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
-from surefoot.table.two_runs import sources
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -334,6 +332,8 @@ def two_policies(
     rollouts: Rollouts, paths: Sequence[str | Path], first: str | None, second: str | None
 ) -> tuple[str, str]:
     """The policies to compare: those named, those of two files in their order, or the only two there are."""
+    from surefoot.auditing.outcome_checks import same_but_for_case
+
     known = rollouts.policies
     if first is not None and second is not None:
         for option, name in (("--first", first), ("--second", second)):
@@ -372,6 +372,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def _in_file_order(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[str, ...]:
     """The policies of two files or folders that hold one each, in the order they were named; none otherwise."""
+    from surefoot.table.two_runs import sources
+
     if len(paths) != 2 or "source" not in rollouts.columns:
         return ()
     found: list[str] = []

@@ -35,7 +35,6 @@ Method = Annotated[
 def labelled(rollouts: Rollouts, human: Path | None, method: str | None, score: str | None) -> Rollouts:
     """The table with the labels of the file beside the judge's outcomes, to be used as asked."""
     import surefoot as sf
-    from surefoot.files.label_files import labels_used
 
     known: dict[str, LabelsMethod] = {"judge": "judge", "labels": "labels"}
     how = _check.choice(method, "--labels-method", known) if method is not None else "judge"
@@ -45,4 +44,6 @@ def labelled(rollouts: Rollouts, human: Path | None, method: str | None, score: 
         return rollouts
     if not rollouts.labels:
         raise ValueError("`--labels-method` must come with human labels: --human, or a `human` column.")
+    from surefoot.files.label_files import labels_used
+
     return labels_used(rollouts, how)

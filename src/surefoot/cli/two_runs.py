@@ -12,7 +12,6 @@ import typer
 from surefoot.cli import files
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
-from surefoot.table.two_runs import two_runs
 
 if TYPE_CHECKING:
     from surefoot.table.findings import Finding
@@ -62,6 +61,8 @@ def pair_of_runs(
     pool: bool,
 ) -> TwoRuns | None:
     """The two runs to compare: a run and the previous one, or two files that hold the same policies."""
+    from surefoot.table.two_runs import two_runs
+
     path, before = previous
     if before is not None:
         if any(asked):
@@ -84,6 +85,8 @@ def _apart(paths: Sequence[str]) -> tuple[str, str]:
 
 def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: str) -> None:
     """Refuse two runs where one is asked for."""
+    from surefoot.table.two_runs import two_runs
+
     runs = two_runs(rollouts, paths)
     if runs is not None:
         shared = sorted(set(runs[0].policies) & set(runs[1].policies))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import importlib
+import sys
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -128,7 +130,7 @@ def _record(data: Mapping[str, Any]) -> Record:
         raise _check.wrong("data", f"name a known type; got {data.get('type')!r}.", data)
     if data.get("schema") not in range(1, SCHEMA + 1):
         raise _check.wrong("data", f"be of schema {SCHEMA}; got {data.get('schema')!r}.", data)
-    hints = typing.get_type_hints(kind)
+    hints = typing.get_type_hints(kind, localns=_Names(vars(sys.modules[kind.__module__])))
     body = kind.from_earlier({name: value for name, value in data.items() if name not in ("type", "schema")})
     body.pop(kind._made, None)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
@@ -145,6 +147,16 @@ def _record(data: Mapping[str, Any]) -> Record:
     if lacking:
         raise _check.wrong("data", f"hold every field of {kind.__name__}; {', '.join(lacking)} missing.", data)
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
+
+
+class _Names(dict[str, Any]):
+    """What a module names, and the records that it imports for type checkers only."""
+
+    def __missing__(self, name: str) -> type[Record]:
+        kind = None if hasattr(builtins, name) else _kind(name)
+        if kind is None:
+            raise KeyError(name)
+        return kind
 
 
 def _own(kind: type) -> bool:

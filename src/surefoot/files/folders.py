@@ -14,11 +14,8 @@ from surefoot.errors import DataError
 from surefoot.files import selection
 from surefoot.files.formats import importer_of
 from surefoot.files.importers import NoOutcomesError, Sheet
-from surefoot.files.preferences import looks_like
 from surefoot.files.recognising import Head
-from surefoot.files.totals import names_outcome, no_table
 from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
-from surefoot.files.workbooks import as_text, is_workbook
 from surefoot.table.columns import OUTCOMES
 from surefoot.table.normalising import Asked
 
@@ -55,6 +52,8 @@ UNKNOWN = (
 
 def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
     """The sheets of the files that hold rollouts, and what is said of the other files."""
+    from surefoot.files.workbooks import is_workbook
+
     sheets = list[tuple[Found, Sheet]]()
     left, heads, without = list[str](), list[Head](), list[NoOutcomesError]()
     unused, runs = dict[str, str](), dict[str, str]()
@@ -140,6 +139,8 @@ def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
     """A sheet of an Excel workbook, read by whichever importer knows its table."""
     import tempfile
 
+    from surefoot.files.workbooks import as_text
+
     with tempfile.TemporaryDirectory() as folder, polars_errors(head.name):
         text, notes = as_text(head, Path(folder), asked.sheet)
         text.wanted = head.wanted
@@ -151,6 +152,8 @@ def _workbook(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
 
 def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
     from surefoot.files.formats import delimited, lines, stable_baselines
+    from surefoot.files.preferences import looks_like
+    from surefoot.files.totals import names_outcome, no_table
 
     with polars_errors(head.name):
         if looks_like(head):

@@ -15,7 +15,7 @@ import stat
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from surefoot.errors import DataError
 from surefoot.files.archives import BROKEN
@@ -134,6 +134,13 @@ class Head:
     def is_json(self) -> bool:
         """Whether the text starts like a JSON object or a list of lists or objects; a log may start with [12:30]."""
         return bool(STARTS.match(self.text))
+
+    @property
+    def kind(self) -> Literal["packed", "json", "xml", "text"]:
+        """What the file begins with, by which the formats it may be of are chosen."""
+        if not self.text:
+            return "packed"
+        return "json" if self.is_json else "xml" if self.text.lstrip().startswith("<") else "text"
 
     @functools.cached_property
     def first_record(self) -> dict[str, Any] | None:

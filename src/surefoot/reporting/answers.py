@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from surefoot.analysis.labelled_comparisons import label_lines
-from surefoot.analysis.rankings import leading_outlook
 from surefoot.core import formatting, sentences
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
@@ -153,6 +151,9 @@ def reading(found: Overview) -> str:
 
 def overview_answer(found: Overview) -> tuple[str, ...]:
     """What the whole table says: about one policy, about two, or about many."""
+    from surefoot.analysis.labelled_comparisons import label_lines
+    from surefoot.analysis.rankings import leading_outlook
+
     best = found.policies[0]
     if not found.comparisons:
         return _alone(found), *_corrected(found)

@@ -14,7 +14,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
-from surefoot.stats import exact_gains, score_strata
+from surefoot.stats import exact_gains
 from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
@@ -301,6 +301,8 @@ def stratified_rate(tallies: Mapping[str, Tally], *, weights: Weights = "tasks",
 
 def _of_groups(strata: Strata, weights: Weights, confidence: float, margin: float) -> Gain:
     """The guaranteed test of groups of scores, a success scoring 1."""
+    from surefoot.stats import score_strata
+
     each = _given(strata)
     shares = task_weights(_counts(strata, each), weights)
     table = tuple((a.successes, a.trials, b.successes, b.trials) for a, b in each)
@@ -314,6 +316,8 @@ def _grouped(
     table: tuple[tuple[int, ...], ...], shares: tuple[float, ...], confidence: float
 ) -> tuple[float, float, float, float]:
     """Ends, estimate and p-value; seconds of work, and asked for again by families and reports."""
+    from surefoot.stats import score_strata
+
     scores = {
         str(place): (Scores([1.0] * x + [0.0] * (n - x)), Scores([1.0] * y + [0.0] * (m - y)))
         for place, (x, n, y, m) in enumerate(table)

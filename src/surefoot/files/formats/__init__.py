@@ -8,6 +8,7 @@ packages add one by an entry point of `surefoot.formats`: such a module, or an o
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -30,26 +31,37 @@ class Importer(Protocol):
         """The rows of the file."""
 
 
-MARKED = (
-    *("parquet", "arrays", "stable_baselines", "monitor", "lerobot", "inspect_robots", "inspect_logs", "promptfoo"),
-    *("openai_evals", "swe_bench", "junit", "lm_eval", "lm_eval_results", "vla_eval", "diffusion_policy"),
-    *("step_results", "tracked", "lbm", "roboarena", "roboarena_server", "libero_logs", "fieldtrial", "droid"),
-)
+TEXTS = ("monitor", "lbm", "roboarena", "libero_logs", "fieldtrial", "droid")
+MARKED = {
+    "packed": ("parquet", "arrays", "stable_baselines", "inspect_logs"),
+    "json": (
+        *("lerobot", "inspect_robots", "inspect_logs", "promptfoo", "openai_evals", "swe_bench", "lm_eval"),
+        *("lm_eval_results", "vla_eval", "diffusion_policy", "step_results", "tracked", "roboarena_server"),
+    ),
+    "xml": ("junit", *TEXTS),
+    "text": TEXTS,
+}
+"""Formats known by their own marks, by what their files begin with (`Head.kind`), in the order they are asked."""
+
 TABLES = ("counts", "delimited", "matrix", "wide", "lines")
-NAMES = (*MARKED, *TABLES)
-"""In the order they are asked: those that know a format by its own marks before those that take any table."""
+"""Formats that take any table; asked after all others."""
+
+NAMES = tuple(dict.fromkeys((*itertools.chain(*MARKED.values()), *TABLES)))
 
 
-def importers() -> Iterator[Importer]:
-    """All of them, in the order they are asked, other packages' before any table; imported when their turn comes."""
-    yield from map(_own, MARKED)
+def importers(kind: str | None = None) -> Iterator[Importer]:
+    """All of them, or those that a file of this kind may be of, in the order they are asked; imported in their turn.
+
+    Those of other packages are asked before any table.
+    """
+    yield from map(_own, NAMES[: -len(TABLES)] if kind is None else MARKED[kind])
     yield from _plugins.added("formats", _admitted).values()
     yield from map(_own, TABLES)
 
 
 def importer_of(head: Head) -> Importer | None:
     """The importer that recognises a file; none when nobody does."""
-    return next((importer for importer in importers() if importer.recognises(head)), None)
+    return next((importer for importer in importers(head.kind) if importer.recognises(head)), None)
 
 
 def _own(name: str) -> Importer:
