@@ -10,10 +10,11 @@ from typing import Any, Literal
 from surefoot import _check
 from surefoot.analysis.subjects import Reading
 from surefoot.core.gain import Gain
+from surefoot.core.interval import Bound
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats.one_sided_gains import CENTRAL, central_form
+from surefoot.stats.one_sided_gains import CENTRAL, bounds_of, central_form
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.summaries import Group
 
@@ -132,3 +133,12 @@ class Asked:
 def _in_points(gains: list[Gain]) -> Gain:
     (gain,) = gains
     return replace(gain, interval=replace(gain.interval, scale="gain"))
+
+
+def bounds_by(make: Callable[[float], Gain | None], at: tuple[float, float]) -> tuple[Bound, Bound] | None:
+    """The lower and the upper bound, each at its confidence: ends of intervals with half of the error on each side."""
+    gains = [make(round(2.0 * one - 1.0, 15)) for one in dict.fromkeys(at)]
+    if any(gain is None for gain in gains):
+        return None
+    every = [bounds_of(gain.interval, one) for gain, one in zip(gains, dict.fromkeys(at), strict=True) if gain]
+    return every[0][0], every[-1][1]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments, _check
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Asked, Found, Weights
+from surefoot.analysis.comparison_data import Asked, Found, Weights, bounds_by
 from surefoot.analysis.levels import disagreeing, held_within, macro_average, spread_of_units
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import outlook
@@ -21,7 +21,6 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
-from surefoot.stats.one_sided_gains import bounds_of
 from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -312,7 +311,7 @@ def named_comparison(
     rollouts, what = asked.rollouts, asked.measure
     bounds = None
     if bounds_at is not None:  # two one-sided tests, each with all of its error on its own side
-        bounds = _bounds(lambda level: found.gain(confidence=level, margin=gain.margin, central=True), bounds_at)
+        bounds = bounds_by(lambda level: found.gain(confidence=level, margin=gain.margin, central=True), bounds_at)
     if not found.comparable:  # the gain only describes what was seen
         gain = replace(gain, verdict=Verdict.UNDECIDED)
     notes = (*found.notes, *(note for note in gain.notes if isinstance(note, Note)), *rollouts.design.said)
@@ -332,18 +331,9 @@ def named_comparison(
     )
     if not rollouts.labels:
         return made
-    from surefoot.analysis.judged_gains import judged_gain
     from surefoot.analysis.labelled_comparisons import by_labels
 
-    made = by_labels(made, rollouts)
-    if bounds_at is None or made.judged is None or made.judged.gain is None:
-        return made
-
-    def judged(level: float) -> Gain | None:
-        wide = judged_gain(rollouts, asked.first, asked.second, measure=what, confidence=level, margin=gain.margin)
-        return None if wide is None else wide.gain
-
-    return replace(made, bounds=_bounds(judged, bounds_at) or made.bounds)
+    return by_labels(made, rollouts, bounds_at)
 
 
 def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, weights: Weights = "units") -> Interval:
@@ -487,15 +477,6 @@ def _shared(gain: Gain, size: int, confidence: float) -> Gain:
     adjusted = None if gain.p_value is None else min(1.0, size * gain.p_value)
     interval = replace(gain.interval, confidence=confidence, method=f"Bonferroni-over-{size:,} {gain.interval.method}")
     return replace(gain, interval=interval, p_value=adjusted)
-
-
-def _bounds(make: Callable[[float], Gain | None], at: tuple[float, float]) -> tuple[Bound, Bound] | None:
-    """The lower and the upper bound, each at its confidence: ends of intervals with half of the error on each side."""
-    gains = [make(round(2.0 * one - 1.0, 15)) for one in dict.fromkeys(at)]
-    if any(gain is None for gain in gains):
-        return None
-    every = [bounds_of(gain.interval, one) for gain, one in zip(gains, dict.fromkeys(at), strict=True) if gain]
-    return every[0][0], every[-1][1]
 
 
 def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from surefoot.analysis.comparison_data import bounds_by
 from surefoot.analysis.judge_corrections import corrections_of
 from surefoot.analysis.judged_gains import judged_gain
 from surefoot.core.notes import Note
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.judged_gains import JudgedGain
     from surefoot.core.interval import Interval
     from surefoot.table.rollouts import Measure, Rollouts
 
@@ -21,20 +23,18 @@ HOW = ("labels drawn", "labels declared random", "labels missing", "several rate
 """Notes about all labels of a table, said once for a family."""
 
 
-def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
+def by_labels(made: Comparison, rollouts: Rollouts, bounds_at: tuple[float, float] | None = None) -> Comparison:
     """The comparison corrected by human labels: they decide, and the judge's own gain stands below.
 
     Where labels exist but do not tell the gain there is no verdict. A pair without any labels stays the judge's, and
     says so.
     """
-    judged = judged_gain(
-        rollouts,
-        made.first,
-        made.second,
-        measure=made.measure,
-        confidence=made.gain.confidence,
-        margin=made.gain.margin,
-    )
+
+    def at(level: float) -> JudgedGain | None:
+        margin = made.gain.margin
+        return judged_gain(rollouts, made.first, made.second, measure=made.measure, confidence=level, margin=margin)
+
+    judged = at(made.gain.confidence)
     if judged is None:
         return replace(made, notes=(*made.notes, Note("not corrected")))
     if made.weights == "settings" and judged.refused is None:
@@ -49,6 +49,9 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
     below = {"estimate": alone.estimate, "low": alone.interval.low, "high": alone.interval.high, "p": alone.p_value}
     needed = judged.needed
     enough = {} if needed is None else {"low": needed.low, "high": needed.high, "items": needed.items}
+    bounds = None
+    if bounds_at is not None and judged.gain is not None:
+        bounds = bounds_by(lambda level: None if (wide := at(level)) is None else wide.gain, bounds_at)
     return replace(
         made,
         gain=gain,
@@ -56,7 +59,7 @@ def by_labels(made: Comparison, rollouts: Rollouts) -> Comparison:
         of_second=own[made.second],
         judged=judged,
         uncorrected=alone,
-        bounds=made.bounds if judged.refused is None else None,
+        bounds=bounds or (made.bounds if judged.refused is None else None),
         notes=(
             *([judged.refused] if judged.refused is not None else ()),
             *judged.notes,
