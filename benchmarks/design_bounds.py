@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.numerics.designs import design_priors, exact_designs
 from surefoot.numerics.designs.design_search import Ascent, dual_bound
-from surefoot.numerics.designs.dynamic_programs import Programme
+from surefoot.numerics.designs.exact_designs import Programme
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import design_bounds
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics.designs import design_priors, futility
+from surefoot.numerics.designs import design_priors, design_search
 from surefoot.numerics.designs.operating import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
@@ -35,7 +35,7 @@ def binary_figures(horizon: int, most: float, least: float, within: float, their
     rule = ExactBinary(horizon, confidence=0.90, claim="either")
     walk, limits, points = rule.design.walk(), rule.design.limits, design_priors.thirty_five()
     pairs, power = mean(characteristics(walk, limits, points.second, points.first))
-    quits = futility.unreachable(limits, mirrored=True)
+    quits = design_search.unreachable(limits, mirrored=True)
     sooner, _ = mean(characteristics(walk, limits, points.second, points.first, quits=quits))
     bound = design_bounds.binary_bound(horizon, 0.05, power, mirrored=True)
     return [

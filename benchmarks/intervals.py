@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
 from surefoot.numerics import normal_quantiles
-from surefoot.numerics.rates import beta, wilson_arrays
+from surefoot.numerics.rates import beta, binomial
 
 MANY = 1_000_000
 
@@ -22,7 +22,7 @@ def main() -> int:
     z = normal_quantiles.upper_quantile(0.025)
     pairs = {
         "Wilson": (
-            lambda: wilson_arrays.ends(counts, totals, z),
+            lambda: binomial.wilson_ends(counts, totals, z),
             lambda: proportion_confint(counts, totals, 0.05, "wilson"),
             9,
         ),

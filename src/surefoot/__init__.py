@@ -45,12 +45,12 @@ if TYPE_CHECKING:
     from surefoot.auditing.audits import audit as audit
     from surefoot.console.client import Client as Client
     from surefoot.core.bands import Band as Band
-    from surefoot.core.certified import Certified as Certified
     from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
+    from surefoot.core.interval import Certified as Certified
     from surefoot.core.interval import Interval as Interval
-    from surefoot.core.moments import Moments as Moments
     from surefoot.core.record import Record as Record
+    from surefoot.core.scores import Moments as Moments
     from surefoot.core.scores import Scores as Scores
     from surefoot.core.tally import PairTally as PairTally
     from surefoot.core.tally import Tally as Tally
@@ -66,11 +66,11 @@ if TYPE_CHECKING:
     from surefoot.planning.bands import plan_band as plan_band
     from surefoot.planning.best_of_many import plan_best as plan_best
     from surefoot.planning.bounds import plan_bound as plan_bound
+    from surefoot.planning.bounds import plan_rate as plan_rate
     from surefoot.planning.comparisons import plan_comparison as plan_comparison
     from surefoot.planning.comparisons import plan_paired_comparison as plan_paired_comparison
     from surefoot.planning.means import plan_mean as plan_mean
     from surefoot.planning.rankings import plan_ranking as plan_ranking
-    from surefoot.planning.rates import plan_rate as plan_rate
     from surefoot.planning.sequential import plan_sequential as plan_sequential
     from surefoot.planning.units import plan_units as plan_units
     from surefoot.reporting.reports import Report as Report

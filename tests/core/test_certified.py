@@ -1,4 +1,4 @@
-"""Tests of `surefoot.core.certified`."""
+"""Tests of `surefoot.core.interval`."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.core.moments`."""
+"""Tests of `surefoot.core.scores`."""
 
 import math
 from typing import Any

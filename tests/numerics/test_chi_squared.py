@@ -1,10 +1,10 @@
-"""Tests of `surefoot.numerics.chi_squared`."""
+"""Tests of `surefoot.numerics.normal_quantiles`."""
 
 import math
 
 import pytest
 
-from surefoot.numerics.chi_squared import lower_tail
+from surefoot.numerics.normal_quantiles import lower_tail
 
 
 @pytest.mark.parametrize("distance", [0.0, 0.3, 2.0, 40.0])

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.numerics.work_blocks`."""
+"""Tests of `surefoot.numerics.arrays`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import Scores, reference, stats
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 from surefoot.sequential import ClosedRanking, Savi, simulate
 from tests.support.scale import scores
 
@@ -50,10 +50,10 @@ def answers() -> dict[str, Any]:
 def alone() -> dict[str, Any]:
     """The answers where nobody has heard of joblib."""
     cut: list[int] = []
-    whole = work_blocks.spread
+    whole = arrays.spread
     with pytest.MonkeyPatch.context() as patch:
         patch.delitem(sys.modules, "joblib")
-        patch.setattr(work_blocks, "spread", lambda work, parts: cut.append(len(parts)) or whole(work, parts))
+        patch.setattr(arrays, "spread", lambda work, parts: cut.append(len(parts)) or whole(work, parts))
         found = answers()
     assert sum(parts > 1 for parts in cut) >= len(found), "in one block there is nothing to compare"
     return found
@@ -111,7 +111,7 @@ def test_one_seed_one_answer(place: Any, processes: int, alone: dict[str, Any]) 
     configured: AbstractContextManager[Any] = place()
     with configured:
         found = answers()
-        used = set(work_blocks.spread(process, [(block,) for block in range(8)]))
+        used = set(arrays.spread(process, [(block,) for block in range(8)]))
     for question, answer in alone.items():
         assert found[question] == answer, question
     assert len(used) == processes
@@ -120,30 +120,30 @@ def test_one_seed_one_answer(place: Any, processes: int, alone: dict[str, Any]) 
 
 def test_blocks_depend_on_the_work_alone_and_the_generator_moves_on() -> None:
     rng = np.random.default_rng(SEED)
-    parts = work_blocks.seeded(10, 4, rng)
+    parts = arrays.seeded(10, 4, rng)
     assert [size for size, _ in parts] == [4, 4, 2]
     drawn = [stream.random() for _, stream in parts]
-    again = [stream.random() for _, stream in work_blocks.seeded(10, 4, np.random.default_rng(SEED))]
-    later = [stream.random() for _, stream in work_blocks.seeded(10, 4, rng)]
+    again = [stream.random() for _, stream in arrays.seeded(10, 4, np.random.default_rng(SEED))]
+    later = [stream.random() for _, stream in arrays.seeded(10, 4, rng)]
     assert drawn == again
     assert len({*drawn, *later}) == 6
 
 
 def test_one_block_draws_from_the_generator_itself() -> None:
     rng = np.random.default_rng(SEED)
-    assert work_blocks.seeded(4, 4, rng) == [(4, rng)]
-    assert work_blocks.seeded(0, 4, rng) == []
+    assert arrays.seeded(4, 4, rng) == [(4, rng)]
+    assert arrays.seeded(0, 4, rng) == []
 
 
 def test_blocks_are_as_good_as_one_stream() -> None:
     """The share of high draws over many blocks is binomial: within four standard errors."""
-    drawn = [stream.random() < 0.3 for _, stream in work_blocks.seeded(20_000, 1, np.random.default_rng(SEED))]
+    drawn = [stream.random() < 0.3 for _, stream in arrays.seeded(20_000, 1, np.random.default_rng(SEED))]
     assert abs(np.mean(drawn) - 0.3) < 4 * (0.3 * 0.7 / 20_000) ** 0.5
 
 
 def test_a_failure_on_a_worker_arrives_as_itself() -> None:
     with joblib.parallel_config(backend="loky", n_jobs=2), pytest.raises(ValueError, match="invalid literal"):
-        work_blocks.spread(int, [("1",), ("x",), ("3",)])
+        arrays.spread(int, [("1",), ("x",), ("3",)])
 
 
 def test_arrays_that_arrive_across_words_are_set_right() -> None:
@@ -154,7 +154,7 @@ def test_arrays_that_arrive_across_words_are_set_right() -> None:
         return values.flags.aligned, (values + more).tolist()
 
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        assert work_blocks.spread(seen, [(across, 1), (across, 2)]) == [
+        assert arrays.spread(seen, [(across, 1), (across, 2)]) == [
             (True, [1.0, 2.0, 3.0]),
             (True, [2.0, 3.0, 4.0]),
         ]

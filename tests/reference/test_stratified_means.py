@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from surefoot import Scores
-from surefoot.core.moments import Moments
+from surefoot.core.scores import Moments
 from surefoot.reference import stratified_t_gain, welch
 from tests.oracles.clusters import floor
 from tests.oracles.clusters import welch as shared_freedom

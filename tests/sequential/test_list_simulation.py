@@ -8,7 +8,7 @@ import pytest
 from scipy.special import betainc
 
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 from surefoot.sequential import ListMean, run_list, simulate_list
 
 
@@ -24,7 +24,7 @@ def test_many_orders_are_as_one_at_a_time(goal, helped):
         goal = {"incumbent": np.where(rng.random(60) < 0.3, 0.0, scores)}
     rule = ListMean(60, **goal, helped_by=np.clip(0.5 * scores + 0.5 * rng.random(60), 0, 1) if helped else None)
     done = simulate_list(rule, scores, rng=3, orders=6)
-    ((_, generator),) = work_blocks.seeded(6, 100, np.random.default_rng(3))
+    ((_, generator),) = arrays.seeded(6, 100, np.random.default_rng(3))
     orders = np.argsort(generator.random((6, 60)), axis=1)
     for row, order in enumerate(orders):
         last = run_list(rule, [(int(item), scores[item]) for item in order])[-1]

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.sequential.race_states`."""
+"""Tests of `surefoot.sequential.race`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.sequential.ranking_simulation`."""
+"""Tests of `surefoot.sequential.simulation`."""
 
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import Race
-from surefoot.sequential.race_states import RaceState
+from surefoot.sequential.race import RaceState
 from surefoot.study import status
 from surefoot.study.counts import counts_of
 from surefoot.study.verification import verified

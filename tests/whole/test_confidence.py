@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from surefoot import Bound, Interval, PairTally, Scores, Tally, reference, stats
-from surefoot.core.moments import Moments
+from surefoot.core.scores import Moments
 from surefoot.stats.means import moments_mean
 
 ONE, OTHER = Tally(27, 40), Tally(15, 36)

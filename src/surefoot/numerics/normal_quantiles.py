@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import erfc, sqrt
 from statistics import NormalDist
 
+from scipy import special
+
 _STANDARD = NormalDist()
 
 
@@ -16,3 +18,8 @@ def upper_quantile(tail: float) -> float:
 def tail(z: float) -> float:
     """The probability above z; accurate far out."""
     return 0.5 * erfc(z / sqrt(2.0))
+
+
+def lower_tail(distance: float, degrees: float) -> float:
+    """P(X <= distance) of a chi-squared variable with so many degrees of freedom."""
+    return float(special.gammainc(degrees / 2.0, distance / 2.0))

@@ -11,10 +11,10 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 from surefoot.planning.assumptions import Law, drawn, law_of
-from surefoot.sequential.ranking_simulation import block_studies
 from surefoot.sequential.round_rules import RoundRule
+from surefoot.sequential.simulation import block_studies
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
@@ -123,11 +123,11 @@ def plan_ranking(
     laws = [law_of(law, f"policies[{place}]", rule.low, rule.high) for place, law in enumerate(policies)]
     means = np.array([float(values @ chances) for values, chances in laws])
     size = max(1, min(block_studies(rule), _SCORES // (rule.horizon * len(laws))))
-    parts = work_blocks.seeded(runs, size, generator)
+    parts = arrays.seeded(runs, size, generator)
     ended, done = [], 0
     for start in range(0, len(parts), 8):  # a few blocks at a time, so that progress can be told
         some = parts[start : start + 8]
-        ended += work_blocks.spread(_simulated, [(rule, laws, tied, *part) for part in some])
+        ended += arrays.spread(_simulated, [(rule, laws, tied, *part) for part in some])
         done += sum(count for count, _ in some)
         if progress is not None:
             progress(done, runs)

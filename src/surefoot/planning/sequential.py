@@ -11,7 +11,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 from surefoot.planning.assumptions import Law, drawn, law_of
 from surefoot.sequential.rules import CLAIMED, CODES, Rule
 from surefoot.sequential.simulation import block_rows, simulate
@@ -160,10 +160,8 @@ def _planned(
         raise _check.refused("horizon", f"be at most {_LONGEST:,} to be simulated", rule.horizon)
     if (rule.population or 0) > _LONGEST:
         raise _check.refused("population", f"be at most {_LONGEST:,} to be simulated", rule.population)
-    parts = work_blocks.seeded(runs, block_rows(rule.population or rule.horizon), generator)
-    times, verdicts = zip(
-        *work_blocks.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True
-    )
+    parts = arrays.seeded(runs, block_rows(rule.population or rule.horizon), generator)
+    times, verdicts = zip(*arrays.spread(_simulated, [(rule, laws, correlation, *part) for part in parts]), strict=True)
     shares = {verdict.value: int(count) / runs for verdict, count in zip(CODES, sum(verdicts), strict=True)}
     return _plan(rule, means, sum(times) / runs, shares, runs=runs, seed=seed, correlation=correlation)
 

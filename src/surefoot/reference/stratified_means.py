@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from surefoot import _check
 from surefoot.core.assumptions import STREAMS
 from surefoot.core.gain import Gain
-from surefoot.core.moments import Moments
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 from surefoot.reference import welch_intervals
 from surefoot.stats import differences
 from surefoot.stats.differences import Ranged

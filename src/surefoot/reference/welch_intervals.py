@@ -7,8 +7,7 @@ import math
 from surefoot import _check
 from surefoot.core.assumptions import MANY_ROLLOUTS, STREAMS, Assumption
 from surefoot.core.gain import Gain
-from surefoot.core.moments import Moments
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 from surefoot.stats import differences
 from surefoot.stats.differences import Ranged
 

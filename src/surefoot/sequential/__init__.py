@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from surefoot.sequential.nscore import NScore as NScore
     from surefoot.sequential.race import Race as Race
     from surefoot.sequential.ranking import RankingRule as RankingRule
-    from surefoot.sequential.ranking_simulation import simulate_ranking as simulate_ranking
     from surefoot.sequential.registry import Setting as Setting
     from surefoot.sequential.round_rules import run_ranking as run_ranking
     from surefoot.sequential.rules import Rule as Rule
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from surefoot.sequential.savi import Savi as Savi
     from surefoot.sequential.simulation import run as run
     from surefoot.sequential.simulation import simulate as simulate
+    from surefoot.sequential.simulation import simulate_ranking as simulate_ranking
     from surefoot.sequential.validity import admit as admit
     from surefoot.sequential.wsr import Wsr as Wsr
 

@@ -15,8 +15,7 @@ from surefoot.sequential import designs
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints
     from surefoot.numerics.designs.stopped_intervals import Listed, Space
-    from surefoot.numerics.designs.stopped_walks import Quits
-    from surefoot.numerics.designs.stopping_states import Endings
+    from surefoot.numerics.designs.stopped_walks import Endings, Quits
 
 
 _BOXES = 200  # of rates, over which a chance is bounded
@@ -25,29 +24,29 @@ _BOXES = 200  # of rates, over which a chance is bounded
 @lru_cache(maxsize=16)
 def closest(declared: designs.Declared) -> Ints:
     """How near each state is to a verdict at best."""
-    from surefoot.numerics.designs import futility
+    from surefoot.numerics.designs import design_search
 
-    return futility.closest(designs.design(declared).limits)
+    return design_search.closest(designs.design(declared).limits)
 
 
 @lru_cache(maxsize=16)
 def quits(declared: designs.Declared, share: float) -> Quits:
     """Where a run is given up: no verdict can be reached any more, or its predictive chance is below `share`."""
-    from surefoot.numerics.designs import futility
+    from surefoot.numerics.designs import design_search
 
     limits, both = designs.design(declared).limits, declared.both
     if not share:
-        return futility.unreachable(limits, mirrored=both)
-    return futility.unlikely(limits, share, mirrored=both, paired=declared.family == "paired")
+        return design_search.unreachable(limits, mirrored=both)
+    return design_search.unlikely(limits, share, mirrored=both, paired=declared.family == "paired")
 
 
 @lru_cache(maxsize=4)
 def endings(declared: designs.Declared, share: float) -> Endings:
     """Every state in which a run can end, given up as `quits` says."""
-    from surefoot.numerics.designs import stopping_states
+    from surefoot.numerics.designs import stopped_walks
 
     design = designs.design(declared)
-    return stopping_states.endings(design.walk(), design.limits, quits(declared, share))
+    return stopped_walks.endings(design.walk(), design.limits, quits(declared, share))
 
 
 @lru_cache(maxsize=4)

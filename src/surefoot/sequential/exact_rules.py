@@ -18,8 +18,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.assumptions import HORIZON_FIXED, PAIRS_IN_TURN
-from surefoot.core.certified import Certified
-from surefoot.core.interval import Interval
+from surefoot.core.interval import Certified, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
@@ -187,10 +186,10 @@ class ExactRule(Rule[E]):
         return self.futility > 0.0 and self._gives_up(pairs, counts, self.futility)
 
     def _gives_up(self, pairs: int, counts: Counts, share: float) -> bool:
-        from surefoot.numerics.designs import futility
+        from surefoot.numerics.designs import design_search
 
         quits = design_properties.quits(self.design.declared, share)
-        return bool(futility.given_up(quits, pairs, counts.second, counts.first))
+        return bool(design_search.given_up(quits, pairs, counts.second, counts.first))
 
     def tallies(self, first: Flags, second: Flags) -> tuple[Ints, Ints]:
         """The running counts of both policies, one run per row."""
@@ -198,7 +197,7 @@ class ExactRule(Rule[E]):
 
     def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
         """Stopping times and verdict codes of many sequences, one per row."""
-        from surefoot.numerics.designs import futility
+        from surefoot.numerics.designs import design_search
 
         limits, both = self.design.limits, self.claim == "either"
         quits = design_properties.quits(self.design.declared, self.futility)
@@ -211,7 +210,7 @@ class ExactRule(Rule[E]):
             found = np.where(one > limits[now, other], np.int8(CODES.index(Verdict.BETTER)), np.int8(0))
             if both:
                 found[other > limits[now, one]] = CODES.index(Verdict.WORSE)
-            ended = (found > 0) | futility.given_up(quits, now, other, one)
+            ended = (found > 0) | design_search.given_up(quits, now, other, one)
             ended[:, -1] = True
             stop = ended.argmax(axis=1)
             times[part], codes[part] = stop + 1, np.take_along_axis(found, stop[:, None], axis=1)[:, 0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.verdict import Verdict
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 from surefoot.numerics.betting import finite_lists, list_bets
 from surefoot.sequential.list_mean import ListMean
 
@@ -77,8 +77,8 @@ def simulate_list(
     column = _check.instance(rule, "rule", ListMean)._column(scores, "scores")
     generator, _ = _check.generator(rng)
     count = _check.whole(orders, "orders", least=1)
-    parts = work_blocks.seeded(count, max(1, _BLOCK // rule.population), generator)
-    found = work_blocks.spread(_drawn, [(rule, np.array(column), *part) for part in parts])
+    parts = arrays.seeded(count, max(1, _BLOCK // rule.population), generator)
+    found = arrays.spread(_drawn, [(rule, np.array(column), *part) for part in parts])
     return ListSimulation(*(np.concatenate(each) for each in zip(*found, strict=True)))
 
 

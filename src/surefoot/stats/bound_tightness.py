@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from surefoot import _check
-from surefoot.core.certified import Certified
+from surefoot.core.interval import Certified
 from surefoot.stats.optimal_bounds import optimal_interval, optimal_lower, optimal_upper
 
 if TYPE_CHECKING:
@@ -206,13 +206,13 @@ def _widths(trials: int, using: Method, confidence: float) -> Floats:
     """The interval's width at every count, averaged over the draw."""
     import numpy as np
 
-    from surefoot.numerics.rates import randomised_widths
+    from surefoot.numerics.rates import bound_shortage
     from surefoot.stats import all_counts
 
     trials = _total(trials, MOST_WIDTH)
     confidence = _check.confidence(confidence)
     if using is optimal_interval:
-        return randomised_widths.unbiased(trials, 1.0 - confidence)
+        return bound_shortage.unbiased(trials, 1.0 - confidence)
     _fits(using, confidence, "interval")
     low, high = all_counts.ends(using, np.arange(trials + 1.0), trials, confidence)
     return high - low

@@ -8,9 +8,8 @@ from surefoot import _check
 from surefoot.core.assumptions import Assumed
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
-from surefoot.core.moments import Moments
 from surefoot.core.notes import Noted
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 from surefoot.stats.means import WRITE
 
 if TYPE_CHECKING:

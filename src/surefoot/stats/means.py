@@ -21,9 +21,8 @@ from surefoot.core.assumptions import (
     Assumed,
 )
 from surefoot.core.interval import Bound, Interval, Side
-from surefoot.core.moments import Moments
 from surefoot.core.notes import Note, Noted
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats

@@ -241,11 +241,11 @@ def _percentiles(
     """The ends of a bootstrap interval on each log strength."""
     import numpy as np
 
-    from surefoot.numerics import work_blocks
+    from surefoot.numerics import arrays
 
     step = max(1, _BLOCK // policies**2)
     parts = [(drawn[start : start + step], _RIDGE) for start in range(0, len(drawn), step)]
-    tries = np.concatenate([strengths for strengths, _ in work_blocks.spread(fitted, parts)])
+    tries = np.concatenate([strengths for strengths, _ in arrays.spread(fitted, parts)])
     lows, highs = zip(*(percentile_ends(tries[:, i], confidence) for i in range(policies)), strict=True)
     return np.array(lows), np.array(highs)
 

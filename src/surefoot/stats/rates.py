@@ -20,9 +20,9 @@ from surefoot.stats.rate_methods import Ends, rate_method
 
 
 def _wilson(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics.rates import wilson_arrays as kernel
+    from surefoot.numerics.rates import binomial
 
-    return kernel.ends(k, n, normal_quantiles.upper_quantile(tail / 2.0))
+    return binomial.wilson_ends(k, n, normal_quantiles.upper_quantile(tail / 2.0))
 
 
 def _wald(k: Any, n: Any, tail: float) -> Ends:

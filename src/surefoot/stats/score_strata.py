@@ -241,10 +241,10 @@ def _test(sides: list[list[Floats]], shares: list[float], proved: bool) -> order
     """The test of the weighted mean of all cells, those of one policy in one list; the policies weigh alike."""
     import numpy as np
 
-    from surefoot.numerics.scores import many_groups, score_samples, task_groups
+    from surefoot.numerics.scores import many_groups, score_samples, two_groups
 
     if not proved:
-        return task_groups.task_groups(sides, [np.array(shares)] * len(sides))
+        return two_groups.task_groups(sides, [np.array(shares)] * len(sides))
     samples = [score_samples.pool(cell) for cells in zip(*sides, strict=True) for cell in cells]
     return many_groups.group_test(samples, [share for share in shares for _ in sides])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.numerics.chi_squared import lower_tail
+from surefoot.numerics.normal_quantiles import lower_tail
 
 if TYPE_CHECKING:
     Ints = np.ndarray[Any, np.dtype[np.int64]]

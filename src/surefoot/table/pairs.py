@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.core.moments import Moments
 from surefoot.core.record import Record
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import PairTally
 from surefoot.core.words import spoken
 from surefoot.errors import DataError

@@ -13,9 +13,8 @@ from surefoot import _check
 from surefoot._arguments import in_python
 from surefoot.core import formatting
 from surefoot.core.assumptions import Environments
-from surefoot.core.moments import Moments
 from surefoot.core.notes import Noted
-from surefoot.core.scores import Scores
+from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import NOUNS, Words, in_its_words
 from surefoot.errors import DataError

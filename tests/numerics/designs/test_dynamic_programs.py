@@ -1,11 +1,11 @@
-"""Tests of `surefoot.numerics.designs.dynamic_programs`."""
+"""Tests of `surefoot.numerics.designs.exact_designs`."""
 
 import math
 
 import numpy as np
 import pytest
 
-from surefoot.numerics.designs import design_priors, dynamic_programs, exact_designs, stopped_walks
+from surefoot.numerics.designs import design_priors, exact_designs, stopped_walks
 from tests.support.exact_designs import KINDS, every_family
 
 every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"])
@@ -22,7 +22,7 @@ def test_the_programme_is_the_one_written_down(family, both):
     chances = design_priors.binary_chances if family == "binary" else design_priors.paired_chances
     nulls = exact_designs.binomial_laws(14, 5) if family == "binary" else np.eye(8)[1:]
     walk = KINDS[family](horizon, mirrored=both)
-    made = dynamic_programs.Programme(walk, chances(points, horizon), nulls, cost, stopped_walks.everything)
+    made = exact_designs.Programme(walk, chances(points, horizon), nulls, cost, stopped_walks.everything)
     weights = np.linspace(3.0, 1.0, len(nulls))
     rates = (1 - np.cos(np.pi * np.arange(1, 6) / 6)) / 2
 
@@ -81,7 +81,7 @@ def test_a_bounding_programme_is_never_above():
 
     def value(reach: int, *, bounding: bool) -> float:
         chances = design_priors.binary_chances(points, 30)
-        made = dynamic_programs.Programme(walk, chances, nulls, 25.0, lambda _: reach, bounding=bounding)
+        made = exact_designs.Programme(walk, chances, nulls, 25.0, lambda _: reach, bounding=bounding)
         return made.respond(weights)[0]
 
     whole = value(30, bounding=False)

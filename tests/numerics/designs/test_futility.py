@@ -1,11 +1,11 @@
-"""Tests of `surefoot.numerics.designs.futility`."""
+"""Tests of `surefoot.numerics.designs.design_search`."""
 
 from functools import cache
 
 import numpy as np
 import pytest
 
-from surefoot.numerics.designs import futility
+from surefoot.numerics.designs import design_search
 
 HORIZON = 9
 ROW, PAIRS = np.arange(HORIZON + 1), np.arange(HORIZON + 1)[:, None]
@@ -53,17 +53,17 @@ def chance(n, row, other, mirrored, paired):
 
 @pytest.mark.parametrize("mirrored", [True, False])
 def test_no_decision_can_be_reached_exactly_where_every_path_was_tried(mirrored):
-    quits = futility.unreachable(LIMITS, mirrored=mirrored)
+    quits = design_search.unreachable(LIMITS, mirrored=mirrored)
     for n, row, other in states(paired=False):
         if not decided(n, row, other, mirrored):
-            assert futility.given_up(quits, n, row, other) == (not reaches(n, row, other, mirrored))
+            assert design_search.given_up(quits, n, row, other) == (not reaches(n, row, other, mirrored))
 
 
 @pytest.mark.parametrize("mirrored", [True, False])
 @pytest.mark.parametrize("paired", [True, False])
 @pytest.mark.parametrize("share", [0.1, 0.3])
 def test_a_decision_is_unlikely_where_its_predictive_chance_is_below_the_share(mirrored, paired, share):
-    quits = futility.unlikely(LIMITS, share, mirrored=mirrored, paired=paired)
+    quits = design_search.unlikely(LIMITS, share, mirrored=mirrored, paired=paired)
     gaps = {}
     for n, row, other in states(paired):
         if chance(n, row, other, mirrored, paired) < share:
@@ -73,4 +73,4 @@ def test_a_decision_is_unlikely_where_its_predictive_chance_is_below_the_share(m
         assert (quits.low[n, total], quits.high[n, total]) == (min(found), max(found))
     for n, row, other in states(paired):
         if (n, row + other) not in gaps:
-            assert not futility.given_up(quits, n, row, other)
+            assert not design_search.given_up(quits, n, row, other)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.numerics.designs import futility, operating
+from surefoot.numerics.designs import design_search, operating
 from surefoot.numerics.designs.operating import characteristics, onward
 from surefoot.sequential import ExactPairedBinary
 from tests.oracles import exact_designs as twin
@@ -27,7 +27,7 @@ def test_stopping_chances_are_those_of_the_slow_walk(family, both, data):
     walk = KINDS[family](horizon, mirrored=both)
     rule = twin.rule_from(limits.tolist(), both)
     for given_up in (False, True):
-        quits = futility.unreachable(limits, mirrored=both) if given_up else None
+        quits = design_search.unreachable(limits, mirrored=both) if given_up else None
         found = characteristics(walk, limits, second, first, quits=quits)
         if family == "binary":
             slow = twin.walk(rule, horizon, second, first, given_up)

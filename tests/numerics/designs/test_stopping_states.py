@@ -1,8 +1,8 @@
-"""Tests of `surefoot.numerics.designs.stopping_states`."""
+"""Tests of `surefoot.numerics.designs.stopped_walks`."""
 
 import pytest
 
-from surefoot.numerics.designs.stopping_states import endings
+from surefoot.numerics.designs.stopped_walks import endings
 from surefoot.sequential import ExactBinary, run
 
 

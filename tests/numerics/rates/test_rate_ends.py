@@ -5,13 +5,13 @@ import pytest
 
 from surefoot import Tally, stats
 from surefoot.numerics import normal_quantiles
-from surefoot.numerics.rates import beta, rate_ends, wilson_arrays
+from surefoot.numerics.rates import beta, binomial, rate_ends
 
 
 def test_kernels_take_arrays() -> None:
     counts, totals = np.array([0, 3, 38, 10]), np.array([10, 10, 50, 10])
     z = normal_quantiles.upper_quantile(0.025)
-    low, high = wilson_arrays.ends(counts, totals, z)
+    low, high = binomial.wilson_ends(counts, totals, z)
     np.testing.assert_allclose(low, rate_ends.wilson_low(counts, totals, z), rtol=1e-15)
     np.testing.assert_allclose(high, rate_ends.wilson_high(counts, totals, z), rtol=1e-15)
     for i, (k, n) in enumerate(zip(counts, totals, strict=True)):

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.numerics.scores.task_groups`."""
+"""Tests of `surefoot.numerics.scores.two_groups`."""
 
 import json
 import math
@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from surefoot.numerics.scores.task_groups import fitted_means, kappa, task_groups
+from surefoot.numerics.scores.two_groups import fitted_means, kappa, task_groups
 from tests.oracles import task_groups as twin
 
 ORACLE = Path(__file__).parents[2] / "reference" / "oracle3.json"

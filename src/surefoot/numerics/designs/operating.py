@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from surefoot.numerics import log_factorials
-from surefoot.numerics.designs import futility, stopped_walks
+from surefoot.numerics.designs import design_search, stopped_walks
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -165,7 +165,7 @@ def onward(
             found[1] += float(more[lost].sum())
             more[lost] = 0.0
         if quits is not None and pairs < walk.horizon:
-            more[futility.given_up(quits, pairs, np.minimum(rows, reach)[:, None], others)] = 0.0
+            more[design_search.given_up(quits, pairs, np.minimum(rows, reach)[:, None], others)] = 0.0
         chance = more
     return found[0], found[1]
 

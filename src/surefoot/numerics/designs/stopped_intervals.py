@@ -35,8 +35,7 @@ from surefoot.numerics.designs.stopped_walks import Stops, add_stops
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
-    from surefoot.numerics.designs.stopped_walks import BinaryWalk
-    from surefoot.numerics.designs.stopping_states import Endings
+    from surefoot.numerics.designs.stopped_walks import BinaryWalk, Endings
 
 
 _ROUNDING = 1.0 - 1e-9  # of the level: more than all the sums here can be off

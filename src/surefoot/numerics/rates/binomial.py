@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from surefoot.numerics.arrays import Floats
 
-
 _HALF_LOG_TAU = 0.5 * log(2.0 * pi)
 # What Stirling's formula lacks for 0! ... 15!; above that its series is exact to rounding.
 _LACK = np.array([0.0] + [lgamma(x + 1.0) - (x + 0.5) * log(x) + x - _HALF_LOG_TAU for x in range(1, 16)])
@@ -90,3 +89,37 @@ def _deviance(x: Floats, mean: Floats) -> Floats:
         series = 1 / odd + w * series
     close = (x - mean) * v + 2.0 * x * v * w * series
     return np.where(near, close, x * np.log(x / mean) + mean - x)
+
+
+_PIECE = 8192
+
+
+def wilson_ends(k: ArrayLike, n: ArrayLike, z: float) -> tuple[Floats, Floats]:
+    """Both ends, by the formulas of `rate_ends.wilson_low` and `rate_ends.wilson_high` with their root shared."""
+    counts, totals = np.broadcast_arrays(np.asarray(k), np.asarray(n))
+    shape = counts.shape
+    counts, totals = counts.ravel(), totals.ravel()
+    low, high = np.empty(len(counts)), np.empty(len(counts))
+    square = z * z
+    for start in range(0, len(counts), _PIECE):
+        piece = slice(start, start + _PIECE)
+        total = totals[piece].astype(float)
+        count = counts[piece].astype(float)
+        lost = total - count
+        twice = 2.0 * count
+        root = lost / total
+        root *= twice
+        root *= 2.0
+        root += square
+        np.sqrt(root, out=root)
+        root *= z
+        root += twice
+        root += square
+        count /= total
+        count *= twice
+        np.divide(count, root, out=low[piece])
+        total += square
+        total *= 2.0
+        np.divide(root, total, out=high[piece])
+        np.copyto(high[piece], 1.0, where=lost == 0.0)
+    return low.reshape(shape), high.reshape(shape)

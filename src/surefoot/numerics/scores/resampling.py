@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics import work_blocks
+from surefoot.numerics import arrays
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
@@ -25,11 +25,11 @@ def resampled_means(values: Floats, resamples: int, rng: np.random.Generator) ->
     n = values.size
     levels, counts = np.unique(values, return_counts=True)
     if levels.size <= min(LEVELS, n // 2):
-        parts = work_blocks.seeded(resamples, COUNTED // levels.size, rng)
-        means = work_blocks.spread(_counted_means, [(levels, counts, *part) for part in parts])
+        parts = arrays.seeded(resamples, COUNTED // levels.size, rng)
+        means = arrays.spread(_counted_means, [(levels, counts, *part) for part in parts])
     else:
-        parts = work_blocks.seeded(resamples, max(1, BLOCK // n), rng)
-        means = work_blocks.spread(_drawn_means, [(values, *part) for part in parts])
+        parts = arrays.seeded(resamples, max(1, BLOCK // n), rng)
+        means = arrays.spread(_drawn_means, [(values, *part) for part in parts])
     return settled(np.concatenate(means), levels)
 
 
@@ -60,8 +60,8 @@ def settled(means: Floats, values: Floats) -> Floats:
 
 def resampled_ratios(sums: Floats, sizes: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Total over size of `resamples` draws of whole clusters with replacement."""
-    parts = work_blocks.seeded(resamples, max(1, BLOCK // sums.size), rng)
-    ratios = work_blocks.spread(_drawn_ratios, [(sums, sizes, *part) for part in parts])
+    parts = arrays.seeded(resamples, max(1, BLOCK // sums.size), rng)
+    ratios = arrays.spread(_drawn_ratios, [(sums, sizes, *part) for part in parts])
     return settled(np.concatenate(ratios), sums / sizes)
 
 
@@ -79,8 +79,8 @@ def sign_flips(values: Floats, draws: int, rng: np.random.Generator | None) -> t
     if rng is None:
         patterns = np.array(list(product((0.0, 1.0), repeat=values.size)))
         return patterns.sum(axis=1), patterns @ values
-    parts = work_blocks.seeded(draws, max(1, BLOCK // values.size), rng)
-    counts, totals = zip(*work_blocks.spread(_drawn_flips, [(values, *part) for part in parts]), strict=True)
+    parts = arrays.seeded(draws, max(1, BLOCK // values.size), rng)
+    counts, totals = zip(*arrays.spread(_drawn_flips, [(values, *part) for part in parts]), strict=True)
     return np.concatenate(counts), np.concatenate(totals)
 
 
