@@ -1,11 +1,9 @@
-"""Normal quantiles, without importing scipy for one number."""
+"""Normal quantiles and tails without importing scipy for one number, and chi-squared tails with it."""
 
 from __future__ import annotations
 
 from math import erfc, sqrt
 from statistics import NormalDist
-
-from scipy import special
 
 _STANDARD = NormalDist()
 
@@ -20,6 +18,8 @@ def tail(z: float) -> float:
     return 0.5 * erfc(z / sqrt(2.0))
 
 
-def lower_tail(distance: float, degrees: float) -> float:
+def chi_squared_below(distance: float, degrees: float) -> float:
     """P(X <= distance) of a chi-squared variable with so many degrees of freedom."""
+    from scipy import special
+
     return float(special.gammainc(degrees / 2.0, distance / 2.0))

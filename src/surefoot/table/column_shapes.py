@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.numerics.normal_quantiles import lower_tail
+from surefoot.numerics.normal_quantiles import chi_squared_below
 
 if TYPE_CHECKING:
     Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -214,7 +214,7 @@ def _chance_even(own: Floats, total: Floats) -> float:
         return 1.0
     share = own[kept].sum() / total[kept].sum()
     distance = ((own[kept] - share * total[kept]) ** 2 / (total[kept] * share * (1.0 - share))).sum()
-    return lower_tail(float(distance), int(kept.sum()) - 1)
+    return chi_squared_below(float(distance), int(kept.sum()) - 1)
 
 
 def _chance_even_inside(own: Floats, total: Floats, home: Ints) -> float:
@@ -233,18 +233,20 @@ def _chance_even_inside(own: Floats, total: Floats, home: Ints) -> float:
     if degrees < 1:
         return 0.0
     part, whole, expected = own[kept], total[kept], share[kept]
-    return lower_tail(float(((part - expected * whole) ** 2 / (whole * expected * (1.0 - expected))).sum()), degrees)
+    return chi_squared_below(
+        float(((part - expected * whole) ** 2 / (whole * expected * (1.0 - expected))).sum()), degrees
+    )
 
 
 def _chance_of_equal(own: Floats) -> float:
     """The chance that equal shares of all levels look as equal as they do, or more so; for a table of one policy."""
     if len(own) < 2:
         return 1.0
-    return lower_tail(float(((own - own.mean()) ** 2 / own.mean()).sum()), len(own) - 1)
+    return chi_squared_below(float(((own - own.mean()) ** 2 / own.mean()).sum()), len(own) - 1)
 
 
 def _chance_of_equal_inside(own: Floats, home: Ints) -> float:
     levels = int(home.max()) + 1
     mean = (np.bincount(home, own, minlength=levels) / np.bincount(home, minlength=levels))[home]
     degrees = len(own) - len(np.unique(home))
-    return 0.0 if degrees < 1 else lower_tail(float(((own - mean) ** 2 / mean).sum()), degrees)
+    return 0.0 if degrees < 1 else chi_squared_below(float(((own - mean) ** 2 / mean).sum()), degrees)
