@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from surefoot.core.record import Record
+from surefoot.core.record import Record, hints_of
 from surefoot.reporting.reports import KEPT, ProgressReport, Report
 
 PLACE = Path(__file__).parents[1] / "docs" / "reference" / "report.schema.json"
@@ -72,7 +72,7 @@ def _record(kind: type[Record], known: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
     if name not in known:
         known[name] = {}  # named before it is described: a record may hold others of its kind
-        hints = typing.get_type_hints(kind)
+        hints = hints_of(kind)
         names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
         body = {field: _of(hints[field], known) for field in names}
         for field in names:

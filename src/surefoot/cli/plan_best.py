@@ -69,7 +69,7 @@ def race(
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """How many rollouts does a race take to name the best of many policies?
+    """How many rollouts does a race take to name the best of many?
 
     Every policy still in runs once a round, the leader more often; whoever is out stops at once. The study is run with
     question = "best" in its plan. The last row is what as many rollouts bring in equal numbers.
@@ -104,7 +104,7 @@ def halve(
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """How good is the pick, and its number, when a budget is spent in stages?
+    """How good is the pick of halving, and the bound on its rate?
 
     Whoever is in the lower half of a stage leaves; the one picked is run afresh, which gives an unbiased number. The
     study is run with rule = "halve" and the budget in its plan. The last row is the same budget in equal numbers.
@@ -140,7 +140,7 @@ def best(
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
 ) -> None:
-    """How to find the best of many policies: a race, halving, or equal numbers?
+    """Which finds the best of many: a race, halving, equal numbers?
 
     Without a budget, 50 rollouts for each policy.
 

@@ -130,7 +130,7 @@ def _record(data: Mapping[str, Any]) -> Record:
         raise _check.wrong("data", f"name a known type; got {data.get('type')!r}.", data)
     if data.get("schema") not in range(1, SCHEMA + 1):
         raise _check.wrong("data", f"be of schema {SCHEMA}; got {data.get('schema')!r}.", data)
-    hints = typing.get_type_hints(kind, localns=_Names(vars(sys.modules[kind.__module__])))
+    hints = hints_of(kind)
     body = kind.from_earlier({name: value for name, value in data.items() if name not in ("type", "schema")})
     body.pop(kind._made, None)
     fields = dataclasses.fields(kind)  # type: ignore[arg-type]
@@ -147,6 +147,11 @@ def _record(data: Mapping[str, Any]) -> Record:
     if lacking:
         raise _check.wrong("data", f"hold every field of {kind.__name__}; {', '.join(lacking)} missing.", data)
     return kind(**{name: _restore(value, hints[name]) for name, value in body.items()})
+
+
+def hints_of(kind: type) -> dict[str, Any]:
+    """The types of a record's fields, those that its module imports for type checkers only included."""
+    return typing.get_type_hints(kind, localns=_Names(vars(sys.modules[kind.__module__])))
 
 
 class _Names(dict[str, Any]):
