@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test end-to-end quick check style types slow coverage mutants bench reproduce docs designs sequential-table package changelog format lock clean
+.PHONY: help demo test end-to-end quick check style types slow coverage referee mutants bench reproduce docs designs sequential-table package changelog format lock clean
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
@@ -47,6 +47,9 @@ slow: $(READY)  ## The long statistical proofs, the cases that `make test` leave
 coverage: $(READY)  ## Branches taken by `make test` and `make end-to-end`, room by room; fails where a room has fewer than 95%.
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow" --cov --cov-report= --doctest-modules src tests
 	$(BIN)/python tools/covered.py
+
+referee: $(READY)  ## False verdicts over many shapes of files, from a file to the answer (20 minutes on 2 cores; ARGS="--tables 100": less).
+	$(BIN)/python tools/referee.py --processes $(JOBS) --page docs/referee.md $(ARGS)
 
 mutants: $(READY)  ## Would the tests notice a mistake? 200 of them, one by one, in a copy of the tree (an hour or so; ARGS="--seed 2": others).
 	$(BIN)/python -m pip install -q uv

@@ -4,8 +4,9 @@
 but the policy, the outcome and what else is found by name, with its rows and columns in another order, a constant and a
 note. A file of columns (CSV, TSV, JSON Lines, a list of JSON records, a workbook) is changed as it stands; a log of
 some tool, whose words are not names of columns, is read first and its table changed, the roles that its format knows
-declared. Every pair of policies is compared for both targets and each policy measured; a folder, or several files
-joined by `+`, is one table. It fails where a number or a verdict changes and no note says that a name decided.
+declared. Pairs of policies are compared for both targets and policies measured; of preferences the ranking is asked. A
+folder, or several files joined by `+`, is one table; the name of a shape of `tests/support/shapes.py` is one drawn. It
+fails where a number or a verdict changes and no note says that a name decided, or where what was refused is answered.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,24 @@ import polars as pl
 import python_calamine
 
 ROOT = Path(__file__).parents[1]
-for place in (ROOT, ROOT / "tools"):
-    sys.path.insert(0, str(place))  # the renaming is that of the tests
+sys.path.insert(0, str(ROOT))  # the renaming is that of the tests
 
-from false_verdicts import BY_NAME, Numbers, same  # noqa: E402
-from tests.support.shapes import _word  # noqa: E402
+from tests.support.shapes import SHAPES, _word, shape  # noqa: E402
 
 import surefoot as sf  # noqa: E402
+from surefoot.files.preferences import Preferences  # noqa: E402
 from surefoot.table.design_of import NO_LABELS  # noqa: E402
 
 Grid = list[list[Any]]
+Numbers = tuple[str, tuple[float, ...]]
 Answers = dict[tuple[str, ...], Numbers]
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 COUNTED = re.compile(r"success|rate|result|trials|Num_|Avg_|Method|Task|CLD|^n(_per_seed)?$|^seeds$", re.IGNORECASE)
 """Columns that hold outcomes or counts of them, and those by which the tables of LBM are known."""
+BY_NAME = frozenset(
+    {"counted runs", "counter meets", "several counters", "not paired by counter", "sound like results"}
+)
+"""Notes that say that a name decided: tables that say so are compared among themselves."""
 PAIRS = 6
 """So many pairs of policies of a table are compared, drawn by chance; all of them where there are no more."""
 TITLE = f"{'file':<58}{'changed as':<12}{'times':>6}{'same':>6}{'said':>6}{'changed':>8}"
@@ -98,13 +103,33 @@ def changed(grid: Grid, kept: frozenset[str], names: dict[str, str], rng: np.ran
     return [[words[at] for at in order], *([full[row][at] for at in order] for row in places)]
 
 
-class Table:
-    """One table: a file, files, or a folder; and what of it keeps its name."""
+Read = sf.Rollouts | Preferences | None
+"""What a file holds; None where it is refused."""
 
-    def __init__(self, word: str) -> None:
-        self.paths = [Path(one) for one in word.split("+")]
-        self.name = "/".join(self.paths[0].parts[-2:]) + (f" and {len(self.paths) - 1} more" * (len(self.paths) > 1))
-        self.rollouts = sf.read(self.paths[0] if len(self.paths) == 1 else self.paths)
+
+def opened(paths: Sequence[Path], columns: Mapping[str, str]) -> Read:
+    """Rollouts, preferences, or nothing."""
+    what = paths[0] if len(paths) == 1 else list(paths)
+    try:
+        return sf.read(what, columns=columns)
+    except sf.SurefootError:
+        try:
+            return sf.read_preferences(what)
+        except sf.SurefootError:
+            return None
+
+
+class Table:
+    """One table: a file, files, a folder or a shape; and what of it keeps its name."""
+
+    def __init__(self, word: str, folder: Path, columns: Mapping[str, str]) -> None:
+        self.paths, self.columns = [Path(one) for one in word.split("+")], dict(columns)
+        if word in SHAPES:
+            self.paths = [folder / "shape.csv"]
+            shape(word, np.random.default_rng(0))[0].write_csv(self.paths[0])
+        self.name = word if word in SHAPES else "/".join(self.paths[0].parts[-2:])
+        self.name += f" and {len(self.paths) - 1} more" * (len(self.paths) > 1)
+        self.read = opened(self.paths, self.columns)
         grids = [grid_of(path) for path in self.paths]
         self.grids = [grid for grid in grids if grid] if all(grids) else []
         self.kept = self._kept()
@@ -112,23 +137,24 @@ class Table:
 
     def _kept(self) -> frozenset[str]:
         """What is found by name: the policy, the outcomes, counts of them, and the policies of a sheet."""
-        named = [self.rollouts.named.get(name, name) for name in NO_LABELS]
+        named = self.read.named if isinstance(self.read, sf.Rollouts) else {}
+        policies = () if self.read is None else self.read.policies
         headers = {str(name) for grid in self.grids for name in grid[0]}
         told = {name for name in headers if COUNTED.search(name)}
-        return frozenset((*NO_LABELS, *named, *self.rollouts.policies, *told))
+        told |= headers if isinstance(self.read, Preferences) else set()
+        own = [named.get(name, name) for name in NO_LABELS]
+        return frozenset((*NO_LABELS, *own, *policies, *told, *self.columns.values()))
 
     def _by_columns(self) -> bool:
         """Whether the file is read as columns of any name: renamed, it holds the same outcomes."""
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                other = self.again(np.random.default_rng(0), Path(folder))
-                return bool(self.grids) and _counts(other) == _counts(self.rollouts)
-        except sf.SurefootError:
-            return False
+        if not self.grids or not isinstance(self.read, sf.Rollouts):
+            return bool(self.grids)
+        with tempfile.TemporaryDirectory() as folder:
+            other = self.again(np.random.default_rng(0), Path(folder))
+        return isinstance(other, sf.Rollouts) and _counts(other) == _counts(self.read)
 
-    def again(self, rng: np.random.Generator, folder: Path) -> sf.Rollouts:
+    def again(self, rng: np.random.Generator, folder: Path) -> Read:
         """The table with other names."""
-        said = {key: name for key, name in self.rollouts.named.items() if key in ("policy", "success", "score")}
         if not self.grids:
             return self._frame_again(rng)
         names = {str(one): _word(rng) for grid in self.grids for one in grid[0] if str(one).strip()}
@@ -136,11 +162,15 @@ class Table:
         for grid, path in zip(self.grids, self.paths, strict=True):
             columns = [str(one) for one in grid[0]]
             paths.append(written(changed([columns, *grid[1:]], self.kept, names, rng), folder / path.name))
+        named = self.read.named.items() if isinstance(self.read, sf.Rollouts) else ()
+        said = {key: name for key, name in named if key in ("policy", "success", "score")}
         told = {key: name for key, name in said.items() if all(name in grid[0] for grid in self.grids)}
-        return sf.read(paths[0] if len(paths) == 1 else paths, columns=told)
+        return opened(paths, told | self.columns)
 
-    def _frame_again(self, rng: np.random.Generator) -> sf.Rollouts:
-        rollouts = self.rollouts
+    def _frame_again(self, rng: np.random.Generator) -> Read:
+        rollouts = self.read
+        if not isinstance(rollouts, sf.Rollouts):
+            return rollouts
         frame = rollouts.polars().rename({name: key for key, name in rollouts.named.items()}, strict=False)
         kept = [name for name in frame.columns if name in (*NO_LABELS, "source")]
         names = {name: _word(rng) for name in frame.columns if name not in kept}
@@ -160,9 +190,16 @@ def _counts(rollouts: sf.Rollouts) -> list[tuple[Any, ...]]:
     return [(one.key, one.rollouts, one.outcomes, one.successes) for one in rollouts.summary()]
 
 
-def answers(rollouts: sf.Rollouts, seed: int) -> Answers:
-    """Every rate and every pair, for both targets and each outcome."""
+def answers(read: Read, seed: int) -> Answers:
+    """Every rate and every pair, for both targets and each outcome; or the ranking of preferences."""
+    if read is None:
+        return {("refused",): ("", ())}
+    if isinstance(read, Preferences):
+        ranked = sf.rank_preferences(read, rng=seed, prior=1.0)
+        words = ", ".join(f"{name} {low}-{high}" for name, (low, high) in zip(ranked.names, ranked.ranks, strict=True))
+        return {("preferences",): (words, ranked.elos)}
     found: Answers = {}
+    rollouts = read
     measures = [one for one in ("success", "score") if one in rollouts.columns]
     pairs = list(itertools.combinations(sorted(rollouts.policies), 2))
     rng = np.random.default_rng(seed)
@@ -197,16 +234,24 @@ def _gain(rollouts: sf.Rollouts, first: str, second: str, measure: str, target: 
     return f"{found.verdict} {found.target}", (*_ends(found.interval), p_value)
 
 
-def said(rollouts: sf.Rollouts) -> frozenset[tuple[str, bool]]:
+def same(first: Numbers, second: Numbers) -> bool:
+    """Whether two answers say the same, up to the order in which floats were added."""
+    return first[0] == second[0] and bool(
+        np.allclose(first[1], second[1], rtol=1e-7, atol=1e-9, equal_nan=True)  # ends are found by bisection
+    )
+
+
+def said(read: Read) -> frozenset[tuple[str, bool]]:
     """The notes that say that a name decided."""
-    notes = [note for note in rollouts.design.said if note.kind in BY_NAME]
+    if not isinstance(read, sf.Rollouts):
+        return frozenset()
+    notes = [note for note in read.design.said if note.kind in BY_NAME]
     return frozenset((note.kind, bool(note.values.get("named", True))) for note in notes)
 
 
-def asked_again(word: str, times: int, seed: int) -> Iterator[str]:
+def asked_again(table: Table, times: int, seed: int) -> Iterator[str]:
     """The line of one table, after the lines of what changed; the last word of a changed one is CHANGED."""
-    table = Table(word)
-    wanted, by_name = answers(table.rollouts, seed), said(table.rollouts)
+    wanted, by_name = answers(table.read, seed), said(table.read)
     counts = {"same": 0, "said": 0, "changed": 0}
     seen: dict[frozenset[tuple[str, bool]], Answers] = {by_name: wanted}
     for time in range(times):
@@ -219,12 +264,14 @@ def asked_again(word: str, times: int, seed: int) -> Iterator[str]:
         if apart:
             counts["changed"] += 1
             if counts["changed"] == 1:
-                yield f"    {apart[0]}: {like[apart[0]]} became {found.get(apart[0])}; {other.design.reading()}"
+                how = other.design.reading() if isinstance(other, sf.Rollouts) else ""
+                yield f"    {apart[0]}: {like[apart[0]]} became {found.get(apart[0])}; {how}"
         else:
             counts["same" if named == by_name else "said"] += 1
     how = "as it stands" if table.grids else "as read"
     line = f"{table.name[:57]:<58}{how:<13}{times:>5}{counts['same']:>6}{counts['said']:>6}{counts['changed']:>8}"
-    yield f"{line}  {len(wanted)} answers{'  CHANGED' if counts['changed'] else ''}"
+    what = "refused" if table.read is None else f"{len(wanted)} answers"
+    yield f"{line}  {what}{'  CHANGED' if counts['changed'] else ''}"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -233,16 +280,16 @@ def main(words: list[str] | None = None) -> int:
     asked.add_argument("files", nargs="+")
     asked.add_argument("--times", type=int, default=50)
     asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--column", action="append", default=[], help="as of surefoot: score=progress")
     given = asked.parse_args(words)
+    columns = dict(one.split("=", 1) for one in given.column)
     print(TITLE)
     failed = False
     for word in given.files:
-        try:
-            for line in asked_again(word, given.times, given.seed):
+        with tempfile.TemporaryDirectory() as folder:
+            for line in asked_again(Table(word, Path(folder), columns), given.times, given.seed):
                 failed = failed or line.endswith("CHANGED")
                 print(line, flush=True)
-        except sf.SurefootError as refusal:
-            print(f"{word}: not rollouts: {str(refusal).splitlines()[0][:90]}", flush=True)
     return int(failed)
 
 

@@ -43,6 +43,11 @@ class Case:
     weights: str = "units"
 
     @property
+    def null(self) -> str:
+        """The target whose null holds."""
+        return "these" if self.kind == "tasks" else "like"
+
+    @property
     def asked(self) -> dict[str, Any]:
         """What is declared and asked of a table."""
         if self.kind == "tasks":

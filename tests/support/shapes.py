@@ -53,7 +53,7 @@ class Layout:
     @property
     def targets(self) -> tuple[Null, ...]:
         """The targets that the shape can be asked about: nothing tells a unit met once from its noise."""
-        once = self.repeats == 1 and self.runs == 1 and not self.unequal
+        once = (self.repeats == 1 or self.takes == "text") and self.runs == 1 and not self.unequal
         return ("like",) if once or self.unit is None else ("like", "these")
 
     @property
@@ -131,6 +131,10 @@ MORE: dict[str, Layout] = {
     "500x1 hex": Layout(500, 1, unit="uid", labels="hex", anonymous=True),
     "20x5 rare": Layout(20, 5, law="rare"),
     "own rollouts 60 v 40": Layout(unit=None, repeat=None, more=(60, 40)),
+    "own rollouts 1,000 v 5 rare": Layout(unit=None, repeat=None, more=(1_000, 5), law="rare"),
+    "own rollouts 10,000 v 20 rare": Layout(unit=None, repeat=None, more=(10_000, 20), law="rare"),
+    "own scores 3,000 v 30": Layout(unit=None, repeat=None, more=(3_000, 30), outcome="score"),
+    "2,000x1 rare": Layout(2_000, 1, law="rare"),
 }
 """Others: units x repeats x settings x clusters x runs x policies, with gaps, scores and odd names."""
 
@@ -299,7 +303,8 @@ class Chances:
         """One law for all policies: given how hard a unit (a cluster) is, each draws its own chance around it."""
         layout = self.layout
         if layout.unit is None:
-            return [dict.fromkeys(self.cells, 0.2 + 0.6 * self.rng.random())] * len(layout.policies)
+            low, span = (0.018, 0.008) if layout.law == "rare" else (0.2, 0.6)
+            return [dict.fromkeys(self.cells, low + span * self.rng.random())] * len(layout.policies)
         clusters = layout.held is not None and layout.held[1] >= MANY
         crossed = next((count for count in layout.settings.values() if count >= MANY), 0)
         hard = {"rare": (0.4, 8.0), "sure": (0.3, 0.3)}.get(layout.law, (1.2, 0.9))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats as scipy_stats
-from tools import false_layouts
+from tools import referee
 
 import surefoot as sf
 from surefoot import Verdict
@@ -121,15 +121,10 @@ def test_clusters_of_any_size_seldom_mislead(shape: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "layouts"), [("named", 0), ("clusters", 120), ("tasks", 80)])
-def test_layouts_drawn_at_random_seldom_mislead(kind: str, layouts: int) -> None:
+def test_layouts_drawn_at_random_seldom_mislead() -> None:
     """2,000 tables each; findings T24, T25 and T27 by name."""
-    assert false_layouts.main([kind, "--layouts", str(layouts), "--seed", "271", "--files", "2"]) == 0
-
-
-@pytest.mark.parametrize("kind", ["clusters", "tasks"])
-def test_a_layout_by_way_of_files_has_the_p_value_of_its_values(kind: str) -> None:
-    assert false_layouts.main([kind, "--layouts", "2", "--seed", "3", "--tables", "20", "--files", "3"]) == 0
+    asked = ["named", "clusters", "tasks", "--layouts", "120", "--tables", "2000", "--seed", "271", "--old-tables", "0"]
+    assert referee.main(asked) == 0
 
 
 def test_tasks_met_unequally_are_compared_within_tasks() -> None:

@@ -7,14 +7,13 @@ import math
 import numpy as np
 import polars as pl
 import pytest
+from tools.renamed_files import BY_NAME
 
 import surefoot as sf
 from tests.oracles.roles import roles
 from tests.support.shapes import LISTED, MANY, MORE, SHAPES, drawn, renamed, shape
-from tests.whole.test_tools import tool
 
 SMALL = [name for name, layout in SHAPES.items() if layout.units <= 100]
-COUNTS = tool("false_verdicts")
 SHAKY = {"88x1..5", "20x1..5", "20x5 lost", "12x10 with collision", "30x8 with measured columns"}
 """Shapes whose roles depend on chance: numbers with gaps, and columns that were measured."""
 
@@ -116,36 +115,4 @@ def test_roles_by_shape_do_not_change_under_renaming(name):
 def test_where_a_name_decides_the_design_says_it(name):
     frame, _ = shape(name, np.random.default_rng(8))
     if found_roles(frame) != found_roles(frame, names=False):
-        assert COUNTS.BY_NAME.intersection(note.kind for note in sf.read(frame).design.said)
-
-
-def test_a_share_is_too_large_when_its_lower_limit_is():
-    assert COUNTS.lower_limit(0, 100) == 0
-    assert COUNTS.lower_limit(100, 100) == pytest.approx(0.05 ** (1 / 100))
-    (given,) = COUNTS.questions(["20x5"], ["like"], 100, 0)
-    for count, failed in ((5, False), (9, False), (10, True), (100, True)):
-        line, bad = COUNTS.row(given, ["false"] * count + ["none"] * (100 - count))
-        assert (bad, "ABOVE" in line) == (failed, failed)
-    line, bad = COUNTS.row(given, ["refused: why"] * 100)
-    assert not bad
-    assert line.endswith("refused: why")
-
-
-def test_targets_that_a_shape_cannot_be_asked_about_are_not_asked():
-    asked = COUNTS.questions(["88x1", "20x5"], ["like", "these", "headline"], 2, 0)
-    assert [(group[0].shape, group[0].target, len(group)) for group in asked] == [
-        *(("88x1", "like", 2), ("88x1", "headline", 2)),
-        *(("20x5", "like", 2), ("20x5", "these", 2), ("20x5", "headline", 2)),
-    ]
-
-
-def test_tables_without_labels_answer_the_same_under_any_name():
-    question = COUNTS.Question("own rollouts 60 v 40", "headline", 0, renamings=2)
-    assert COUNTS.decided(question) in {"false", "none"}
-    assert COUNTS.kept(question) == "same"
-
-
-def test_numbers_may_differ_by_rounding_only():
-    assert COUNTS.same(("better", (0.1, 0.2)), ("better", (0.1 + 1e-12, 0.2)))
-    assert not COUNTS.same(("better", (0.1, 0.2)), ("better", (0.1001, 0.2)))
-    assert not COUNTS.same(("better", (0.1, 0.2)), ("worse", (0.1, 0.2)))
+        assert BY_NAME.intersection(note.kind for note in sf.read(frame).design.said)

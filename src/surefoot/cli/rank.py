@@ -158,6 +158,6 @@ def _preferences(
         rows.append([name, f"{elo:.0f}", f"[{ends[0]:,}, {ends[1]:,}]", f"{games:,}", place])
     terminal.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
     typer.echo(
-        f"Bradley-Terry from {found.preferences:,} preferences, a tie half a win; each interval and each rank by "
+        f"Bradley-Terry from {found.preferences:,} preferences, a tie half a win; each interval by "
         f"itself at {percent(confidence)}, nearly; seed {seed}. {' '.join(found.notes)}"
     )
