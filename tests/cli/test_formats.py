@@ -18,6 +18,14 @@ from tests.support.samples import put
 FILES = samples.all_files()
 OF = {
     "a column per policy": "sheets/poses.csv",
+    "AlpacaEval annotations": "judged/annotations.json",
+    "CALVIN": "calvin/results.json",
+    "Harbor": "harbor/result.json",
+    "HELM": "helm/per_instance_stats.json",
+    "ManiSkill": "maniskill/trajectory.json",
+    "py-irt": "py_irt/responses.jsonl",
+    "robomimic": "robomimic/log.txt",
+    "tau-bench, tau2-bench": "tau/trials.json",
     "Chatbot Arena": "judged/arena.json",
     "counts": "counts.csv",
     "CSV, TSV": "rollouts.csv",
@@ -58,7 +66,7 @@ def test_every_format_is_listed_once(capsys: pytest.CaptureFixture[str]) -> None
     assert run(["formats", "--json"]) == 0
     listed = [one["name"] for one in json.loads(capsys.readouterr().out)]
     assert sorted(listed) == sorted(OF)
-    assert len(listed) == len(set(listed)) == len(NAMES) + 4
+    assert len(listed) == len(set(listed)) == len(NAMES) + 5
 
 
 def test_a_word_narrows_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +75,7 @@ def test_a_word_narrows_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert out.startswith("JUnit XML: junit.xml")
     assert "\n  surefoot compare pr.xml main.xml\n" in out
     assert run(["formats", "floppy"]) == 65
-    assert "A format must be one of a column per policy, Chatbot Arena" in capsys.readouterr().err
+    assert "A format must be one of a column per policy, AlpacaEval annotations" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("about", ABOUT, ids=lambda about: about.name)

@@ -161,3 +161,14 @@ def test_columns_of_ones_own_and_judgements_without_errors(tmp_path: Path) -> No
     lines = [line for line in (FOLDER / "gpt-4_pair.jsonl").read_text().splitlines() if '"error"' not in line]
     notes = sf.read_preferences(put(tmp_path, "a.jsonl", "\n".join(lines))).notes
     assert not any("ended in an error" in note for note in notes)
+
+
+def test_annotations_of_alpaca_eval() -> None:
+    """A sample by the schema of AlpacaEval 0.6."""
+    table = sf.read_preferences(FIXTURES / "judged" / "annotations.json")
+    assert table.counts() == {("gpt4_turbo", "llama"): (1, 3, 1)}
+    assert table.notes[:3] == (
+        "1 is taken as the first output preferred, 2 as the second, 1.5 as a tie.",
+        "1 annotations without a preference are left out.",
+        "1 preferences are weights; each counts as the nearer output.",
+    )

@@ -16,7 +16,7 @@ from surefoot.files.formats import importer_of
 from surefoot.files.importers import NoOutcomesError, Sheet
 from surefoot.files.recognising import Head
 from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
-from surefoot.table.columns import OUTCOMES
+from surefoot.table.columns import OUTCOMES, match
 from surefoot.table.normalising import Asked
 
 MOST_FILES = 100_000
@@ -57,6 +57,7 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
     sheets = list[tuple[Found, Sheet]]()
     left, heads, without = list[str](), list[Head](), list[NoOutcomesError]()
     unused, runs = dict[str, str](), dict[str, str]()
+    lacking = list[tuple[Found, Sheet]]()
     for file in files:
         head = Head(file.path, file.name)
         head.wanted = asked.where
@@ -87,7 +88,11 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
             unused[file.name] = reason
             continue
         runs |= {sheet.run: file.name} if sheet.run else {}
-        sheets.append((file, sheet))
+        (lacking if file.met and _lacks_outcome(sheet, asked) else sheets).append((file, sheet))
+    if not sheets or asked.strict:
+        sheets += lacking  # whose refusal says which columns there are
+    else:
+        left += [file.name for file, _ in lacking]
     if asked.sheet is not None and not any(map(is_workbook, heads)):
         raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", asked.sheet)
     if not sheets and without:
@@ -115,6 +120,12 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
             notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
         sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     return sheets, notes
+
+
+def _lacks_outcome(sheet: Sheet, asked: Asked) -> bool:
+    """Whether a table has no column from which an outcome is read, and the user names none."""
+    said = asked.scoring.needs or asked.scoring.stages or {"success", "score"} & {*asked.columns}
+    return not said and not {"success", "score", "stage"} & {*match(list(sheet.frame.collect_schema()), {})[0]}
 
 
 def _listed_by_reason(unused: Mapping[str, str]) -> str:

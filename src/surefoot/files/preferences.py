@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check
 from surefoot._arguments import write
 from surefoot.errors import DataError
-from surefoot.files.fields import text
+from surefoot.files.fields import number, text
 from surefoot.files.importers import About, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.stray_rows import LeftOut
@@ -41,11 +41,27 @@ ABOUT = (
         becomes="one preference for the two orders of a judgement; a tie where they disagree",
         example="surefoot rank gpt-4_pair.jsonl",
     ),
+    About(
+        name="AlpacaEval annotations",
+        file="annotations.json with generator_1, generator_2 and preference",
+        becomes="a preference per instruction: 1 the first, 2 the second, 1.5 a tie, a weight to the nearer one",
+        example="surefoot rank annotations.json",
+    ),
 )
 NAMES: dict[str, tuple[str, ...]] = {
     "session": ("session", "session_id", "session_uuid", "id", "question_id"),
-    "first": ("first", "a", "policy_a", "policya", "policya_name", "model_a", "left", "first_policy"),
-    "second": ("second", "b", "policy_b", "policyb", "policyb_name", "model_b", "right", "second_policy"),
+    "first": ("first", "a", "policy_a", "policya", "policya_name", "model_a", "left", "first_policy", "generator_1"),
+    "second": (
+        "second",
+        "b",
+        "policy_b",
+        "policyb",
+        "policyb_name",
+        "model_b",
+        "right",
+        "second_policy",
+        "generator_2",
+    ),
     "outcome": ("outcome", "preference", "winner", "preferred", "choice", "result", "verdict"),
 }
 FIRST = ("first", "a", "0", "0.0", "model_a", "policy_a", "left")
@@ -53,6 +69,9 @@ SECOND = ("second", "b", "1", "1.0", "model_b", "policy_b", "right")
 TIE = ("tie", "0.5", ".5", "draw", "equal", "both", "same", "tie (bothbad)", "both_bad", "bothbad")
 TWO_ORDERS = frozenset(("model_1", "model_2", "g1_winner", "g2_winner"))
 """What a pairwise judgement of MT-bench has: the same two answers, judged in either order."""
+
+ANNOTATED = frozenset(("instruction", "generator_1", "generator_2", "preference"))
+"""What an annotation of AlpacaEval has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +150,8 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
     said: tuple[str, ...] = ()
     if rows and rows[0].keys() >= TWO_ORDERS:
         rows, said = _two_orders(rows, head.name)
+    elif rows and rows[0].keys() >= ANNOTATED:
+        rows, said = _annotations(rows, head.name)
     with left.placed():
         table = _table(rows, asked, head.name, (str(path),))
     return replace(table, notes=(*map(str, left.notes), *said, *table.notes))
@@ -184,6 +205,26 @@ def _two_orders(rows: list[dict[str, Any]], source: str) -> tuple[list[dict[str,
     said = [f"Every judgement was made in two orders. Where the two disagree, it is a tie: {torn:,} of {len(kept):,}."]
     if errors:
         said.append(f"{errors:,} judgements that ended in an error are left out.")
+    return kept, tuple(said)
+
+
+def _annotations(rows: list[dict[str, Any]], source: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """AlpacaEval's annotations as preferences; one without a preference is left out."""
+    kept, unknown, weighted = [], 0, 0
+    for place, row in enumerate(rows, 1):
+        value = number(row.get("preference"), source, f"[{place}].preference")
+        if value is None:
+            unknown += 1
+            continue
+        if not 1.0 <= value <= 2.0:
+            raise DataError(f"a preference must be from 1 to 2; got {value:g}.", source=source, row=place)
+        weighted += value not in (1.0, 1.5, 2.0)
+        outcome = "tie" if value == 1.5 else "first" if value < 1.5 else "second"
+        names = {"first": row.get("generator_1"), "second": row.get("generator_2")}
+        kept.append({"session": row.get("instruction"), **names, "outcome": outcome})
+    said = ["1 is taken as the first output preferred, 2 as the second, 1.5 as a tie."]
+    said += [f"{unknown:,} annotations without a preference are left out."] if unknown else []
+    said += [f"{weighted:,} preferences are weights; each counts as the nearer output."] if weighted else []
     return kept, tuple(said)
 
 

@@ -116,3 +116,11 @@ def test_refusals(tmp_path: Path) -> None:
         sf.read(put(tmp_path, "a.jsonl", as_lines([*lines(), lines()[0]])))
     with pytest.raises(sf.DataError, match="must hold finished tasks"):
         sf.read(put(tmp_path, "a.jsonl", as_lines(lines()[1:3])))
+
+
+def test_a_level_of_checkpoints_above_the_tasks() -> None:
+    """A sample by the schema of LeRobot, with a level that teams add."""
+    rollouts = sf.read(FIXTURES / "lerobot_checkpoints" / "eval_info.json")
+    assert tallies(rollouts) == {("1000",): (1, 4), ("2000",): (2, 4)}
+    assert rollouts.words.policy == "checkpoint"
+    assert not rollouts.findings

@@ -138,3 +138,12 @@ def test_refusals(tmp_path: Path, change: dict[str, Any], says: str) -> None:
     document["results"]["results"][0] |= change
     with pytest.raises(sf.DataError, match=says):
         read(tmp_path, document)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_results_of_earlier_versions_have_no_places(version: int) -> None:
+    """Samples by the schemas of promptfoo's results, versions 1 and 2."""
+    rollouts = sf.read(FIXTURES / "promptfoo_earlier" / f"version{version}.json")
+    assert tallies(rollouts) == {"openai:a": (1, 3), "openai:b": (3, 3)}
+    assert rollouts.pairs("openai:a", "openai:b").matched == 3
+    assert not rollouts.findings

@@ -31,12 +31,13 @@ class Importer(Protocol):
         """The rows of the file."""
 
 
-TEXTS = ("monitor", "lbm", "roboarena", "libero_logs", "fieldtrial", "droid")
+TEXTS = ("monitor", "lbm", "roboarena", "libero_logs", "robomimic", "fieldtrial", "droid")
 MARKED = {
     "packed": ("parquet", "arrays", "stable_baselines", "inspect_logs"),
     "json": (
         *("lerobot", "inspect_robots", "inspect_logs", "promptfoo", "openai_evals", "swe_bench", "lm_eval"),
         *("lm_eval_results", "vla_eval", "diffusion_policy", "step_results", "tracked", "roboarena_server"),
+        *("harbor", "tau_bench", "helm", "py_irt", "maniskill", "calvin", "robomimic"),
     ),
     "xml": ("junit", *TEXTS),
     "text": TEXTS,

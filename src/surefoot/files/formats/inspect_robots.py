@@ -51,12 +51,20 @@ def load(head: Head) -> Sheet:
     names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
     if not names:
         raise DataError("at least one trial must be scored; none is.", source=head.name)
-    chosen = "score:success" if "score:success" in names else names[0]
+    chosen = next((name for name in ("score:success", *names) if name in names and "success" in name), names[0])
     column = outcome(row.get(chosen) for row in rows)
     for row in rows:
         row[column] = row.get(chosen)
     notes = [f"{column} is what the scorer {chosen.removeprefix('score:')!r} gave."]
     status = text(document.get("status"))
-    if status not in (None, "success"):
+    unfinished = "" if status in (None, "success") else f"the run's status is {status!r}"
+    if unfinished:
         notes.append(f"The run's status is {status!r}: trials may be missing.")
-    return Sheet(frame_of(rows, head.name), "inspect-robots log", tuple(notes), named=NAMED, roles=ITEMS)
+    return Sheet(
+        frame_of(rows, head.name),
+        "inspect-robots log",
+        tuple(notes),
+        named=NAMED,
+        roles=ITEMS,
+        unfinished=unfinished,
+    )

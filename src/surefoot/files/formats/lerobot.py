@@ -7,7 +7,7 @@ from typing import Any
 
 from surefoot._arguments import in_python
 from surefoot.errors import DataError
-from surefoot.files.fields import filled, may, need, number, objects, text
+from surefoot.files.fields import filled, inner, may, need, number, objects, text
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
 from surefoot.files.text_files import first_record, json_records
@@ -33,7 +33,7 @@ def recognises(head: Head) -> bool:
     """A list of tasks with their totals, a line per task, or the older list of episodes with an aggregate."""
     there = head.json_object.keys()
     tasks = "per_task" in there and not there.isdisjoint(("overall", "per_group"))
-    return _is_progress(head) or tasks or {"per_episode", "aggregated"} <= there
+    return _is_progress(head) or tasks or {"per_episode", "aggregated"} <= there or bool(_checkpoints(head))
 
 
 def load(head: Head) -> Sheet:
@@ -41,6 +41,8 @@ def load(head: Head) -> Sheet:
     if _is_progress(head):
         return _finished(head)
     document = head.json_object
+    if checkpoints := _checkpoints(head):
+        return _by_checkpoint(checkpoints, head.name)
     if "per_task" in document:
         rows = _tasks(document, head.name)
         total, notes = may(document, "overall", dict, head.name) or {}, [_unseeded()]
@@ -50,6 +52,27 @@ def load(head: Head) -> Sheet:
     filled(rows, "the file must hold episodes", head.name)
     notes += _scores(rows)
     return Sheet(frame_of(rows, head.name), "LeRobot eval_info.json", tuple(notes), _totals(total, rows, head.name))
+
+
+def _checkpoints(head: Head) -> dict[str, dict[str, Any]]:
+    """The results of each checkpoint, where a file has a level above the tasks; none where it has not."""
+    document = head.json_object
+    levels = {name: one for name in document if "per_task" in (one := inner(document, name))}
+    return levels if levels and levels.keys() == {name for name in document if isinstance(document[name], dict)} else {}
+
+
+def _by_checkpoint(checkpoints: dict[str, dict[str, Any]], source: str) -> Sheet:
+    """One row per episode of each checkpoint, which are the policies."""
+    rows: list[dict[str, Any]] = []
+    findings: list[Finding] = []
+    for name, results in checkpoints.items():
+        own = _tasks(results, source)
+        findings += _totals(may(results, "overall", dict, source, name) or {}, own, f"{source}, {name}")
+        rows += [{"policy": name, **row} for row in own]
+    filled(rows, "the file must hold episodes", source)
+    notes = [_unseeded(), *_scores(rows)]
+    named = {"policy": "checkpoint"}
+    return Sheet(frame_of(rows, source), "LeRobot checkpoints", tuple(notes), tuple(findings), named=named)
 
 
 def _is_progress(head: Head) -> bool:

@@ -130,7 +130,8 @@ def _at(result: Mapping[str, Any]) -> str:
 
 
 def _prompt(result: Mapping[str, Any]) -> str:
-    label = inner(result, "prompt").get("label")
+    prompt = inner(result, "prompt")
+    label = prompt.get("label") or prompt.get("display")  # version 1
     return _short(" ".join(label.split())) if isinstance(label, str) else ""
 
 
