@@ -171,7 +171,7 @@ class Table:
         rollouts = self.read
         if not isinstance(rollouts, sf.Rollouts):
             return rollouts
-        frame = rollouts.polars().rename({name: key for key, name in rollouts.named.items()}, strict=False)
+        frame = rollouts.polars()
         kept = [name for name in frame.columns if name in (*NO_LABELS, "source")]
         names = {name: _word(rng) for name in frame.columns if name not in kept}
         constant, note = _word(rng), _word(rng)
