@@ -14,6 +14,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.console.authentication import Tokens
+from surefoot.study.counts import counts_of
 from surefoot.study.leases import LeaseClock
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore
@@ -949,16 +950,18 @@ def test_four_policies_are_ranked_and_a_fifth_joins_on_the_way(chromium, program
     owner.page.goto(f"{program.address}/live")
     owner.page.wait_for_selector("#ranking")
     shown = owner.page.inner_text("#ranking")
-    for told in (", so far", "Open pairs", "joined after round", "Rollouts so far", "Saved", "pi0", "newest"):
+    for told in (", so far", "Open pairs", "joined after round", "pi0", "newest"):
         assert told in shown
+    assert f"{len(opened(program).fold.results)} rollouts were run of at most" in owner.page.inner_text("#counts")
     owner.page.screenshot(path=tmp_path / "settling.png", full_page=True)
     robot = opened(program)
     while not robot.finished:  # a script goes on, also with what the phone has in reserve
         turn = robot.next_turn(holder="arm", wait=False) or next(iter(robot.fold.waiting.values()))
         robot.record(turn, outcome(turn), holder="arm", reason="the phone is off")
-    state = opened(program).fold.decision.state
-    used = "used => document.querySelector('#ranking dd').textContent === used"
-    owner.until(used, arg=str(state.rollouts_used))
+    fold = opened(program).fold
+    state, counts = fold.decision.state, counts_of(fold)
+    assert (counts.counted, counts.waiting) == (state.rollouts_used, 0)
+    owner.until("told => document.querySelector('#counts').textContent === told", arg=str(counts))
     assert state.summary.split(" after ")[0] in owner.page.inner_text("main")
     owner.page.screenshot(path=tmp_path / "settled.png", full_page=True)
     owner.page.goto(f"{program.address}/report")

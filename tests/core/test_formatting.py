@@ -66,7 +66,7 @@ def test_the_decimals_follow_the_width_of_the_interval(low: float, width: float,
         return
     text = formatting.estimate((low + high) / 2, low, high, scale).replace("%", "").replace(" points", "")
     middle, ends = text.split(" ", 1)
-    shown = [float(part) / 100 for part in ends.strip("[]").split(", ")]
+    shown = [float(part) / 100 for part in ends.strip("[]()").split(", ")]
     assert shown[0] <= low + 1e-11
     assert shown[1] >= high - 1e-11
     assert shown[1] - shown[0] <= 2.0 * (high - low) + 1e-11  # each end is off by less than half the width
