@@ -9,6 +9,7 @@ import typer
 
 from surefoot.cli.study_create import create
 from surefoot.cli.study_log import (
+    Author,
     Clips,
     Kept,
     amend,
@@ -27,6 +28,13 @@ from surefoot.cli.study_log import (
 from surefoot.cli.study_record import record, undo, void
 from surefoot.cli.study_run import release, run
 
+TokensFile = Annotated[Path | None, typer.Option("--tokens", help="The tokens' file, made if there is none.")]
+
+
+def beside(store: str, study: str) -> Path:
+    """Where a study's tokens are kept, unless told otherwise."""
+    return Path(f"surefoot-{study}.tokens.json" if "://" in store else f"{store}.tokens.json")
+
 
 def serve(
     store: Kept,
@@ -36,7 +44,7 @@ def serve(
     host: Annotated[str | None, typer.Option(help="The address to listen at, instead of the one --lan finds.")] = None,
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
     name: Annotated[list[str] | None, typer.Option(help="A further host name it answers to, behind a proxy.")] = None,
-    tokens: Annotated[Path | None, typer.Option(help="The file of the roles' tokens, made if there is none.")] = None,
+    tokens: TokensFile = None,
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
     clips: Clips = None,
@@ -63,9 +71,49 @@ def serve(
         raise ValueError("`--certificate` and `--key` must be given together.")
     study = opened(store, clips=clips)
     known = study.status().study
-    kept = tokens or Path(f"surefoot-{known}.tokens.json" if "://" in store else f"{store}.tokens.json")
+    kept = tokens or beside(store, known)
     place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
     start(study, Tokens.kept(kept, known), place, say=typer.echo)
+
+
+def invite(
+    name: Annotated[str, typer.Argument(help="The person or robot.")],
+    store: Kept = "study.db",
+    role: Annotated[str, typer.Option(help="What they may do: operator, runner or owner.")] = "operator",
+    address: Annotated[str, typer.Option(help="Where the study is served, for a whole link.")] = "",
+    tokens: TokensFile = None,
+    author: Author = "",
+    end: Annotated[bool, typer.Option("--end", help="Let their token in no more.")] = False,
+) -> None:
+    """Give a person or a robot a token of their own, so that their name in the log is proved.
+
+    From then on nobody can use that name without it. A server that runs takes it in at once. Asked again, the earlier
+    token is replaced.
+
+    Examples:
+
+        surefoot study invite anna
+
+        surefoot study invite arm-1 study.db --role runner --address http://192.168.1.20:8765
+    """
+    from surefoot.console.authentication import ROLES, Tokens
+
+    wanted = next((one for one in ROLES if one == role), None)
+    if wanted is None:
+        raise ValueError(f"`--role` must be one of {', '.join(ROLES)}; got {role!r}.")
+    study = opened(store, author)
+    known = study.status().study
+    kept = Tokens.kept(tokens or beside(store, known), known)
+    if end and all(one.name != name for one in kept.invited):
+        raise ValueError(f"{name!r} was not invited: {', '.join(one.name for one in kept.invited) or 'nobody'} was.")
+    study.invite(name, None if end else wanted)
+    changed = kept.inviting(name, None if end else wanted).written(known)
+    if end:
+        typer.echo(f"The token of {name} lets nobody in any more.")
+        return
+    link = f"{address.rstrip('/')}/join#" if address else ""
+    typer.echo(f"{name}, {role}: {link}{changed.invited[-1].token.reveal()}")
+    typer.echo("Only this token proves the name. Give it to nobody else.")
 
 
 app = typer.Typer(
@@ -93,7 +141,7 @@ def _group() -> None:
     """
 
 
-RUNNING = (create, serve, run, status, record, undo, void, release)
+RUNNING = (create, serve, invite, run, status, record, undo, void, release)
 READING = (unblind, report, verify, anchor, backup, export, restore, amend, override, withdraw)
 for command in (*RUNNING, *READING):
     app.command()(command)

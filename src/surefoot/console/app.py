@@ -146,6 +146,7 @@ def create_app(
     """
     service = Service(study)
     door = Door(tokens, service.id)
+    service.free = door.free
     pages = Pages(service, door, address=address, secure=secure)
 
     @contextlib.asynccontextmanager

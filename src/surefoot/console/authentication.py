@@ -1,13 +1,15 @@
 """Who is asking, and what may they do?
 
-Three roles with a token each, and each study has its own. A browser shows its token once and gets a signed cookie in
-return; a script sends its token with every request. The cookie is signed with the role's token, so a restarted server
-knows it again and a changed token ends every session made from it.
+Three roles with a token each, and each study has its own. Whoever is invited by name has a token of their own: the log
+then holds that name as proved, and nobody else may use it. A browser shows its token once and gets a signed cookie in
+return; a script sends its token with every request. The cookie is signed with that token, so a restarted server knows
+it again and a changed token ends every session made from it.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import json
@@ -24,8 +26,11 @@ from surefoot._files import write_whole
 from surefoot._secret import Secret
 from surefoot.console.operations import clean
 from surefoot.console.responses import Refusal
+from surefoot.core.words import as_seen
 from surefoot.errors import StudyError
+from surefoot.study.events import ROLES as AUTHORS
 from surefoot.study.events import Role
+from surefoot.study.leases import known_as
 from surefoot.study.log_files import Mark, marks
 
 if TYPE_CHECKING:
@@ -37,33 +42,48 @@ MARKED = "x-surefoot-mark"
 SESSION_SECONDS = 7 * 24 * 3600
 LEAST = 16
 """Characters of a token, at least: shorter ones can be guessed."""
+APART = "/"
+"""Stands between a name that was proved and what its owner calls a script: ``arm-1/left``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """A token, and what it proves: a role, and the name of the person or robot that it was made for, if of one."""
+
+    role: Role
+    token: Secret
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The secret of each role.
+    """The secret of each role, and of everybody who was invited by name.
 
     Attributes:
         operator: Sees codes, runs turns.
         runner: As an operator, and alone learns which policy a code means.
         owner: As an operator, and may unblind, amend and export.
+        invited: People and robots with a token of their own.
+        path: The file in which they are kept, if in one.
     """
 
     operator: Secret
     runner: Secret
     owner: Secret
+    invited: tuple[Invited, ...] = ()
+    path: Path | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        each = [self.of(role).reveal() for role in ROLES]
+        each = [one.token.reveal() for one in self.all]
         if any(len(token) < LEAST for token in each):
             raise StudyError(f"A token must have at least {LEAST} characters.")
         if len(set(each)) != len(each):
-            raise StudyError("Each role must have a token of its own.")
+            raise StudyError("Each role and each name must have a token of its own.")
 
     @classmethod
     def fresh(cls) -> Tokens:
         """Three new tokens of 144 random bits."""
-        return cls(*(Secret(secrets.token_urlsafe(18)) for _ in ROLES))
+        return cls(_fresh(), _fresh(), _fresh())
 
     @classmethod
     def kept(cls, path: Path, study: str = "") -> Tokens:
@@ -80,26 +100,66 @@ class Tokens:
             if path.exists():
                 told = json.loads(path.read_text(encoding="utf-8"))
                 if told.pop("study", study) == study or not study:
-                    return cls(**{role: Secret(token) for role, token in told.items()})
-            tokens = cls.fresh()
-            told = {role: tokens.of(role).reveal() for role in ROLES} | ({"study": study} if study else {})
-            write_whole(path, json.dumps(told, indent=1), private=True)
-        except (OSError, TypeError, ValueError, AttributeError) as error:
+                    guests = [Invited(**{**one, "token": Secret(one["token"])}) for one in told.pop("invited", ())]
+                    return cls(
+                        **{role: Secret(token) for role, token in told.items()}, invited=tuple(guests), path=path
+                    )
+            return replace(cls.fresh(), path=path).written(study)
+        except (OSError, TypeError, ValueError, AttributeError, KeyError) as error:
             raise StudyError(f"{path}: the tokens cannot be used: {error}. Delete it for new ones.") from None
-        return tokens
+
+    def written(self, study: str = "") -> Tokens:
+        """Themselves, once they are in their file."""
+        told: dict[str, Any] = {role: self.of(role).reveal() for role in ROLES} | ({"study": study} if study else {})
+        if self.invited:
+            told["invited"] = [
+                {"name": one.name, "role": one.role, "token": one.token.reveal()} for one in self.invited
+            ]
+        if self.path is not None:
+            write_whole(self.path, json.dumps(told, indent=1), private=True)
+        return self
+
+    def inviting(self, name: str, role: Role | None) -> Tokens:
+        """With a fresh token for that name, in place of an earlier one; without any when it is to have no role."""
+        others = tuple(one for one in self.invited if as_seen(one.name) != as_seen(name))
+        return replace(self, invited=(*others, *([Invited(role, _fresh(), name)] if role else [])))
+
+    @property
+    def all(self) -> list[Invited]:
+        """Every token."""
+        return [*(Invited(role, self.of(role)) for role in ROLES), *self.invited]
 
     def of(self, role: Role) -> Secret:
         """A role's token."""
         token: Secret = getattr(self, role)
         return token
 
-    def role_of(self, token: str) -> Role | None:
-        """Whose token it is; every token is compared, and in constant time."""
-        found: Role | None = None
-        for role in ROLES:
-            if Secret(token) == self.of(role):
-                found = role
+    def proved_by(self, token: str) -> Invited | None:
+        """What a token proves; every token is compared, and in constant time."""
+        found: Invited | None = None
+        for one in self.all:
+            if Secret(token) == one.token:
+                found = one
         return found
+
+    def free(self, name: str) -> str:
+        """A name that somebody gives without proving it.
+
+        Raises:
+            Refusal: It is a role's, or that of somebody with a token of their own.
+        """
+        seen = as_seen(known_as(name).partition(APART)[0])
+        if seen in AUTHORS or any(seen == as_seen(one.name) for one in self.invited):
+            raise Refusal(
+                403,
+                f"The name {name!r} is taken: {'it is a role' if seen in AUTHORS else 'only its own token proves it'}.",
+                "Use another, or ask the study's owner for a token of your own (`surefoot study invite NAME`).",
+            )
+        return name
+
+
+def _fresh() -> Secret:
+    return Secret(secrets.token_urlsafe(18))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +172,7 @@ class Session:
         name: Who they say they are; the author of their events.
         browser: Whether a cookie vouches for them: then requests must come from our own pages.
         mark: What they know of the log; nothing if they know none.
+        proved: Whether the token was made for that name.
     """
 
     role: Role
@@ -119,6 +180,7 @@ class Session:
     name: str = ""
     browser: bool = False
     mark: Mark | None = None
+    proved: bool = False
 
     @property
     def author(self) -> str:
@@ -128,14 +190,26 @@ class Session:
     @property
     def holder(self) -> str:
         """Who holds a turn: a name to recognise, and the device that makes it unique."""
-        return f"{self.author} ({self.device})" if self.browser else self.device
+        return f"{self.author} ({self.device})" if self.browser else self.own(self.device)
+
+    def own(self, claimed: str) -> str:
+        """A name under which a script works: below its own, where it has a token for that."""
+        if not self.proved or claimed.partition(APART)[0] == self.name:
+            return claimed
+        return f"{self.name}{APART}{claimed}"
 
 
 def seal(session: Session, tokens: Tokens, now: float | None = None) -> str:
     """The session as a cookie that only we can have written."""
-    body = [session.role, session.device, session.name, int((now or time.time()) + SESSION_SECONDS)]
+    body = [session.role, session.device, session.name, int((now or time.time()) + SESSION_SECONDS), session.proved]
     text = base64.urlsafe_b64encode(json.dumps(body).encode()).decode().rstrip("=")
-    return f"{text}.{_mark(text, tokens.of(session.role))}"
+    (key,) = _keys(tokens, session.role, session.name, proved=session.proved)
+    return f"{text}.{_mark(text, key)}"
+
+
+def _keys(tokens: Tokens, role: str, name: str, *, proved: bool) -> list[Secret]:
+    """The token that signs the cookie of that role and name, if there is one."""
+    return [one.token for one in tokens.all if one.role == role and one.name == (name if proved else "")]
 
 
 def unseal(cookie: str, tokens: Tokens, now: float | None = None) -> Session | None:
@@ -143,14 +217,14 @@ def unseal(cookie: str, tokens: Tokens, now: float | None = None) -> Session | N
     text, _, mark = cookie.partition(".")
     try:
         body: Any = json.loads(base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)))
-        role, device, name, until = body
-        known = role in ROLES and isinstance(device, str) and isinstance(name, str)
-        good = known and hmac.compare_digest(mark.encode("ascii"), _mark(text, tokens.of(role)).encode())
+        role, device, name, until, proved = body
+        (key,) = _keys(tokens, role, name, proved=proved)
+        good = hmac.compare_digest(mark.encode("ascii"), _mark(text, key).encode())
     except (ValueError, TypeError, UnicodeError):
         return None
     if not good or until <= (now or time.time()):
         return None
-    return Session(role, device, name, browser=True)
+    return Session(role, device, name, browser=True, proved=proved)
 
 
 def _mark(text: str, key: Secret) -> str:
@@ -190,6 +264,25 @@ class Door:
     tokens: Tokens
     study: str
     attempts: Attempts = field(default_factory=Attempts)
+    seen: int = 0
+
+    def __post_init__(self) -> None:
+        self.renew()
+
+    def renew(self) -> None:
+        """Take in who was invited, and who no longer is, since the tokens' file was read."""
+        path = self.tokens.path
+        with contextlib.suppress(OSError, StudyError):  # deleted, or half edited: those that were read still hold
+            if path is not None and (written := path.stat().st_mtime_ns) != self.seen:
+                self.tokens, self.seen = Tokens.kept(path, self.study), written
+
+    def free(self, name: str) -> str:
+        """A name that somebody gives without proving it.
+
+        Raises:
+            Refusal: It is a role's, or that of somebody with a token of their own.
+        """
+        return self.tokens.free(name)
 
     @property
     def cookie(self) -> str:
@@ -223,22 +316,26 @@ class Door:
         Raises:
             Refusal: A token was shown, and it is wrong.
         """
+        self.renew()
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
-            role = self.role_of(token.strip(), request)
+            shown = self.proved_by(token.strip(), request)
             name = clean(unquote(request.headers.get("x-surefoot-name", "")[:600])[:200], "X-Surefoot-Name").strip()
-            return Session(role, name or role, name)
+            if shown.name:
+                return Session(shown.role, name or shown.name, shown.name, proved=True)
+            return Session(shown.role, name or shown.role, self.tokens.free(name))
         return unseal(request.cookies.get(self.cookie, ""), self.tokens)
 
-    def role_of(self, token: str, request: Request) -> Role:
-        """Whose token it is; wrong ones are counted by address, and a right one is never kept waiting by them.
+    def proved_by(self, token: str, request: Request) -> Invited:
+        """What a token proves; wrong ones are counted by address, and a right one is never kept waiting by them.
 
         Raises:
             Refusal: The token is wrong, or one of too many that were.
         """
-        role = self.tokens.role_of(token)
-        if role is not None:
-            return role
+        self.renew()
+        shown = self.tokens.proved_by(token)
+        if shown is not None:
+            return shown
         address = request.client.host if request.client else ""
         wait = self.attempts.wait(address)
         if wait:

@@ -78,9 +78,11 @@ class Pages:
     async def joined(self, request: Request) -> Response:
         """A token in exchange for a cookie."""
         told = JOIN.checked(form(await request.body()))
-        role, before = self.door.role_of(told["token"], request), self.door.known(request)
-        device = before.device if before is not None and before.browser and before.role == role else new_device()
-        session = Session(role, device, told["name"], browser=True)
+        shown, before = self.door.proved_by(told["token"], request), self.door.known(request)
+        name = shown.name or self.door.tokens.free(told["name"])
+        again = before is not None and before.browser and (before.role, before.proved) == (shown.role, bool(shown.name))
+        device = before.device if again and before is not None else new_device()
+        session = Session(shown.role, device, name, browser=True, proved=bool(shown.name))
         answer = RedirectResponse("/", 303)
         answer.set_cookie(
             self.door.cookie,

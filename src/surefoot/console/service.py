@@ -48,6 +48,7 @@ class Service:
 
     def __init__(self, study: Study) -> None:
         """Serve a study; the service reads the log by itself, so refresh `study` to see what was done here."""
+        self.free: Callable[[str], str] = str  # gives back a name that anybody may use, and refuses one that is proved
         self._store = SharedStore(study.store)
         self.clips = study.clips
         self._study = Study.open(self._store, clips=self.clips.path)
@@ -267,7 +268,7 @@ class Service:
         if name not in QUICK:
             self._study.refresh()
         if name == "release":  # of anybody who is named: the study knows who may
-            values["holder"] = values["holder"] or session.holder
+            values["holder"] = self._of_holder(session, values["holder"] or session.holder)
         elif "holder" in values:
             values["holder"] = self._holder(session, values["holder"])
         if number is not None:
@@ -281,7 +282,11 @@ class Service:
             return session.holder
         if BROWSER.search(claimed):
             raise Refusal(422, "`holder` must not be a browser's name.", "Give the robot a name of its own.")
-        return claimed
+        return session.own(claimed if session.proved else self.free(claimed))
+
+    def _of_holder(self, session: Session, claimed: str) -> str:
+        """Who is meant: a script knows itself by the name that it gave."""
+        return session.holder if session.own(claimed) == session.holder else claimed
 
     def _row(self, turn: Turn, session: Session) -> Answer:
         fold = self._study.recall(turn=turn.number)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -140,3 +141,17 @@ def in_its_words(make: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenat
             return make(of, *args, **kwargs)
 
     return made
+
+
+LOOK_ALIKE = str.maketrans(
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
+    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abekmhopctyxijsabeikvoptux",
+)
+"""Small Cyrillic and Greek letters that look like Latin ones."""
+
+
+def as_seen(name: str) -> str:
+    """A name without what the eye passes over."""
+    seen = unicodedata.normalize("NFKC", name).casefold().translate(LOOK_ALIKE)
+    return "".join(letter for letter in seen if unicodedata.category(letter) not in ("Cf", "Zs", "Cc"))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot._arguments import write
-from surefoot.core.words import Words, spoken
+from surefoot.core.words import Words, as_seen, spoken
 from surefoot.files.importers import Sheet
 from surefoot.table.columns import KNOWN, match, plain, words_of
 from surefoot.table.findings import Finding
@@ -104,14 +103,6 @@ def _parts(path: Path) -> list[str]:
     return telling or [stem]
 
 
-LOOK_ALIKE = str.maketrans(
-    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
-    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
-    "abekmhopctyxijsabeikvoptux",
-)
-"""Small Cyrillic and Greek letters that look like Latin ones."""
-
-
 def alike(frame: pl.LazyFrame) -> list[Finding]:
     """Policies whose names differ in nothing that a reader sees at once: in case, spaces or letters that look alike."""
     import polars as pl
@@ -119,14 +110,8 @@ def alike(frame: pl.LazyFrame) -> list[Finding]:
     names = frame.select(pl.col("policy").unique()).collect(engine="streaming").to_series().drop_nulls().sort()
     same: dict[str, list[str]] = {}
     for name in names:
-        same.setdefault(_as_seen(name), []).append(name)
+        same.setdefault(as_seen(name), []).append(name)
     return [_alike(of) for of in same.values() if len(of) > 1]
-
-
-def _as_seen(name: str) -> str:
-    """A name without what the eye passes over."""
-    seen = unicodedata.normalize("NFKC", name).casefold().translate(LOOK_ALIKE)
-    return "".join(letter for letter in seen if unicodedata.category(letter) not in ("Cf", "Zs", "Cc"))
 
 
 def _alike(names: list[str]) -> Finding:

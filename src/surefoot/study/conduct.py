@@ -19,6 +19,7 @@ PAUSE = timedelta(hours=1)
 """A gap between results from which on a new session begins."""
 STAGES = 3
 UNNAMED = "a script without a name"
+PROVED = " (own token)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ class Conduct(Record):
 def conduct_of(fold: Fold) -> Conduct:
     """What happened in the conduct of a study."""
     results = [result for _, result in sorted(fold.results.items())]
-    scorers = _shares(known_as(one.author) or UNNAMED for one in results)
+    proved = _proved(fold)
+    scorers = _shares((known_as(one.author) or UNNAMED) + (PROVED if one.author in proved else "") for one in results)
     robots = _shares(_robot(one.holder) for one in results)
     if fold.blinded:
         return Conduct(scorers, robots, _sessions(results))
@@ -122,6 +124,19 @@ def conduct_of(fold: Fold) -> Conduct:
         conditions=_conditions(fold, counted),
         times=_times(fold, counted),
     )
+
+
+def _proved(fold: Fold) -> set[str]:
+    """Authors who proved their name with every result: by a token that was made for it before."""
+    invited: dict[str, str] = {}
+    found: set[str] = set()
+    claimed: set[str] = set()
+    for event in fold.history:
+        if event.kind == "invited":
+            invited[event.body["name"]] = event.body["role"]
+        elif event.kind == "recorded":
+            (found if event.role == invited.get(event.author) else claimed).add(event.author)
+    return found - claimed
 
 
 def _robot(holder: str) -> str:

@@ -49,6 +49,7 @@ class Event:
         "unblinded": frozenset({"seed", "reason"}),
         "overridden": frozenset({"reason"}),  # the rule had stopped for futility, and the study goes on
         "withdrawn": frozenset({"policy", "reason"}),  # a policy of a race that cannot run any more
+        "invited": frozenset({"name", "role"}),  # from here on only a token of its own proves that name; "" ends it
         "checked": frozenset({"items", "note"}),
     }
     FIRST: ClassVar[dict[str, frozenset[str]]] = {

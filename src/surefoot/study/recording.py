@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from surefoot import _check
+from surefoot.core.words import as_seen
 from surefoot.errors import StudyError
 from surefoot.study.clips import Clip
-from surefoot.study.leases import Wait, known_as
+from surefoot.study.events import ROLES
+from surefoot.study.leases import PREFIX, Wait, known_as
 
 if TYPE_CHECKING:
     from surefoot.study.events import Role
@@ -35,6 +37,8 @@ RETRIES = 3
 """How often a turn is run again after a crash, under `on_crash = "retry"`, before it counts as a failure."""
 Made = tuple[str, Mapping[str, Any]] | None
 """An event to write, its kind and content; None when there is nothing to write."""
+LONGEST_NAME = 60
+"""Characters in a name that a token proves."""
 CRASHED = "crash"
 """The reason of a void under `on_crash = "void"`."""
 WITHDRAWN = "policy withdrawn"
@@ -376,6 +380,19 @@ def said(reason: str) -> str:
     if not _check.instance(reason, "reason", str).strip():
         raise RefusedError("invalid", "A reason must be given; it is kept in the log and shown in the report.")
     return reason
+
+
+def nameable(name: str) -> str:
+    """A name that a token may prove.
+
+    Raises:
+        RefusedError: It is a role's, or could be taken for another's.
+    """
+    fits = name.strip() == name and 0 < len(name) <= LONGEST_NAME and name.isprintable()
+    if not fits or as_seen(name) in ROLES or "/" in name or known_as(name) != name or name.startswith(PREFIX):
+        must = f"have at most {LONGEST_NAME} printable characters without a slash, and be no role"
+        raise RefusedError("invalid", _check.refusal("name", must, name))
+    return name
 
 
 def current(fold: Fold, version: int | None) -> None:

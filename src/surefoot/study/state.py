@@ -469,6 +469,9 @@ class Fold:
     def _checked(self, event: Event) -> None:
         """A checklist changes nothing that is counted."""
 
+    def _invited(self, event: Event) -> None:
+        """Nor does a token."""
+
 
 def folded(lines: Iterable[Line]) -> Fold:
     """What these lines amount to.

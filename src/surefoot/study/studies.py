@@ -316,6 +316,23 @@ class Study(StudyLog, StudyOperations):
         body = {"items": listed, "note": _check.instance(note, "note", str)}
         return self._done(lambda _: ("checked", body))
 
+    def invite(self, name: str, role: Role | None) -> Receipt:
+        """Log that from now on only a token of its own proves a name; with no role, that it does so no more.
+
+        Args:
+            name: A person's or a robot's.
+            role: What they may do: "operator", "runner" or "owner".
+
+        Raises:
+            RefusedError: Nobody can have that name, or you are not the owner.
+        """
+
+        def write(_: Fold) -> Made:
+            recording.for_owner(self.role)
+            return "invited", {"name": recording.nameable(name), "role": role or ""}
+
+        return self._done(write)
+
     def rollouts(self) -> Rollouts:
         """Every recorded rollout as a table, voided ones marked; refused while the study is blinded.
 
