@@ -18,6 +18,8 @@ from surefoot.core.tally import Tally
 from surefoot.files.reading import read
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from surefoot.table.rollouts import Rollouts
 
 
@@ -27,6 +29,12 @@ def demo(
     ] = Path("surefoot-demo.html"),
     data: Annotated[
         Path | None, typer.Option("--data", help="Also write the rollouts as a CSV, to try other commands on.")
+    ] = None,
+    checkpoints: Annotated[
+        Path | None,
+        typer.Option(
+            "--checkpoints", help="Also write rollouts of six checkpoints as a CSV, for best, slices and gate."
+        ),
     ] = None,
     as_json: terminal.AsJson = False,
 ) -> None:
@@ -40,7 +48,7 @@ def demo(
 
         surefoot demo -o /tmp/demo.html
 
-        surefoot demo --data results.csv
+        surefoot demo --data results.csv --checkpoints checkpoints.csv
     """
 
     writable(output)
@@ -48,6 +56,9 @@ def demo(
     if data is not None:
         terminal.in_folder(data, "--data")
         rollouts.polars().write_csv(data)
+    if checkpoints is not None:
+        terminal.in_folder(checkpoints, "--checkpoints")
+        example_checkpoints().write_csv(checkpoints)
     with terminal.busy("comparing and drawing"):
         made = sf.report(
             rollouts,
@@ -67,6 +78,8 @@ def demo(
     typer.echo(f"\nWrote {output}{': open it in a browser' if output.suffix == '.html' else ''}.")
     if data is not None:
         typer.echo(f"Wrote {data}: try `surefoot report {data}`, or any other command.")
+    if checkpoints is not None:
+        typer.echo(f"Wrote {checkpoints}: try `surefoot best {checkpoints}`.")
 
 
 def _published() -> list[list[str]]:
@@ -114,3 +127,35 @@ def example_rollouts(seed: int = SEED) -> Rollouts:
             rows.append((str(policy), task, f"{task} {place + 1:02d}", len(rows) + 1, passed == STEPS, passed / STEPS))
     names = ["policy", "task", "condition", "order", "success", "score"]
     return read(pl.DataFrame(rows, schema=names, orient="row"))
+
+
+CHECKPOINTS = {"20k": 0.35, "40k": 0.55, "60k": 0.70, "80k": 0.80, "100k": 0.86, "120k": 0.90}
+EASE = {"fold towel": 0.04, "pour ice": 0.0, "stack cups": -0.04}
+SCENES, LIMIT = 20, 60.0
+
+
+def example_checkpoints(seed: int = SEED) -> pl.DataFrame:
+    """Simulated checkpoints of one training: 60 scenes of 3 tasks in bright and dim light, with their seconds.
+
+    The rate rises with the steps, but the last checkpoint has lost pouring in dim light.
+
+    Example:
+        >>> from surefoot.cli.demo import example_checkpoints
+        >>> example_checkpoints().columns
+        ['policy', 'task', 'scene', 'lighting', 'success', 'seconds']
+    """
+    import numpy as np
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    rows: list[tuple[object, ...]] = []
+    for policy, rate in CHECKPOINTS.items():
+        for task, ease in EASE.items():
+            for light in ("bright", "dim"):
+                lost = (policy, task, light) == ("120k", "pour ice", "dim")
+                for scene in range(SCENES):
+                    success = bool(rng.random() < (0.15 if lost else rate + ease - (0.05 if light == "dim" else 0.0)))
+                    seconds = min(LIMIT, rng.gamma(16.0, 28.0 / 16.0) + (0.0 if success else 12.0))
+                    rows.append((policy, task, f"{task} {scene + 1:02d}", light, success, round(seconds, 1)))
+    names = ["policy", "task", "scene", "lighting", "success", "seconds"]
+    return pl.DataFrame(rows, schema=names, orient="row")
