@@ -29,7 +29,17 @@ ORDER = (
         "means",
         "order_free",
     ),
-    *("bootstrap", "letters", "start_up", "cold_start", "big_files", "big_files_peers", "scaling", "console_load"),
+    *(
+        "bootstrap",
+        "letters",
+        "start_up",
+        "cold_start",
+        "big_files",
+        "big_files_peers",
+        "scaling",
+        "console_load",
+        "batches",
+    ),
 )
 """What each tool does, sample sizes and errors, speed, scale: the order to read them in."""
 

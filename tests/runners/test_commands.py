@@ -182,11 +182,9 @@ def test_a_batch_whose_command_is_not_there_hands_all_turns_back(study_here, cap
     assert not study.held()
 
 
-@pytest.mark.parametrize("more", [("--exit-code", "--command", "true"), ("--runner", "robot:drive")])
-def test_a_batch_needs_a_command_that_prints(study_here, capsys, more):
+@pytest.mark.parametrize("more", [("--exit-code", "--command", "true"), ("--gym", "CartPole-v1")])
+def test_a_batch_needs_a_function_or_a_command_that_prints(study_here, capsys, more):
     listed(study_here, capsys)
     code, _, err = said(capsys, "run", *more, "--batch", "4")
     assert code == 64
-    assert "`--batch` must be given with a `--command` that prints its results" in err
-    with pytest.raises(ValueError, match="`batch` must be 1 for a function"):
-        sf.run_study(sf.Study.open("study.db"), lambda _: True, batch=2)
+    assert "`--batch` must be given with a `--runner`, or a `--command` that prints its results" in err

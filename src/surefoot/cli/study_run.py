@@ -52,9 +52,7 @@ def run(
         bool, typer.Option("--exit-code", help="Exit code 0 is a success and 1 a failure; standard output is not read.")
     ] = False,
     workers: Annotated[int, typer.Option(help="How many turns to run at the same moment.")] = 1,
-    batch: Annotated[
-        int, typer.Option(help="How many turns one command gets: a line of JSON for each, and answers one for each.")
-    ] = 1,
+    batch: Annotated[int, typer.Option(help="The most turns that one call of the command or the function gets.")] = 1,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which a rollout is given up; the plan's when left out.")
     ] = None,
@@ -79,7 +77,7 @@ def run(
     classes with reset and act; the same condition begins with the same seed.
 
     With --batch a command gets several turns, a line of JSON for each, and prints a line for each, in any order, with
-    the turn's number: {"turn": 7, "result": true}.
+    the turn's number: {"turn": 7, "result": true}. A function gets a list of turns and returns a list of outcomes.
 
     A rollout that crashes, runs out of time or says what cannot be read is an outcome too: the plan's on_crash says
     what it counts as, the report lists it, and the run goes on.
@@ -96,6 +94,8 @@ def run(
 
         surefoot study run study.db --command 'python batch.py' --batch 20 --workers 2
 
+        surefoot study run study.db --runner my_lab:rollouts --batch 64
+
         SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1"
     """
     from surefoot.runners.commands import Command
@@ -107,8 +107,8 @@ def run(
         )
     if not gym and (policy or success or video or max_steps is not None):
         raise ValueError("`--policy`, `--success`, `--max-steps` and `--video` must be given with `--gym`.")
-    if batch > 1 and (exit_code or not command):
-        raise ValueError("`--batch` must be given with a `--command` that prints its results, without `--exit-code`.")
+    if batch > 1 and (exit_code or gym):
+        raise ValueError("`--batch` must be given with a `--runner`, or a `--command` that prints its results.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
     rollout: Callable[[Turn], Any] | None = _runner(runner) if runner else None

@@ -18,7 +18,7 @@ from typing import Any
 
 from surefoot.console.authentication import MARKED, Session
 from surefoot.console.live_figures import Live, live_of
-from surefoot.console.queue import Queue, SharedStore
+from surefoot.console.queue import Queue
 from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip
@@ -29,6 +29,7 @@ from surefoot.study.recording import Entry, RefusedError, found_turn
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status, id_of
 from surefoot.study.stores import Store, StoreError
+from surefoot.study.stores.shared import SharedStore
 from surefoot.study.studies import Study
 
 FRESH = 1.0

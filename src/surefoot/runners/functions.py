@@ -14,22 +14,22 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot import _check
 from surefoot.errors import StudyError
 from surefoot.runners.camera_folders import CameraFolder
-from surefoot.runners.outcomes import CrashError, Outcome, Rollout, called, outcome_of, settled
+from surefoot.runners.outcomes import Batch, CrashError, Rollout, called, outcome_of, settled
 from surefoot.study.leases import LEASE, Unnamed
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import RefusedError
 from surefoot.study.schedules import Turn
 from surefoot.study.status import Receipt, Status
-from surefoot.study.stores import StoreError
+from surefoot.study.stores import ConflictError, StoreError
 
 PATIENCE, PAUSE = 300.0, 2.0
 """Seconds to keep trying while the store is away, and between tries."""
@@ -38,11 +38,13 @@ MARGIN = 600.0
 LOG = logging.getLogger(__name__)
 
 Told = Callable[[Turn, Receipt], None]
+Write = Callable[..., Receipt]
+T = TypeVar("T")
 
 
 def run_study(
     study: StudyOperations,
-    rollout: Rollout,
+    rollout: Rollout | Batch,
     *,
     workers: int = 1,
     batch: int = 1,
@@ -59,9 +61,11 @@ def run_study(
 
     Args:
         study: The study, opened here or on a server (`Study` or `Client`).
-        rollout: Runs one turn and returns whether it succeeded, its score, or an `Outcome`.
+        rollout: Runs one turn and returns whether it succeeded, its score, or an `Outcome`. With `batch` it gets a list
+            of turns and returns a list with one of these for each, in their order.
         workers: How many turns to run at the same moment, each in a thread of its own.
-        batch: How many turns to give a command at once; a function gets one.
+        batch: The most turns to run by one call, as a vectorised simulator does. They are in scheduled order, of all
+            policies. Results that come after the decision are kept in the log as surplus.
         turns: Stop after this many turns.
         time_limit: Seconds after which a rollout is given up; the plan's time limit when not given.
         holder: This machine's name, when several run the study.
@@ -77,15 +81,14 @@ def run_study(
         >>> study = sf.Study.create(sf.Plan(policies=("new", "old"), horizon=40), ":memory:")
         >>> sf.run_study(study, lambda turn: turn.policy == "new").decision
         'stop: decided'
+        >>> study = sf.Study.create(sf.Plan(policies=("new", "old"), horizon=40), ":memory:")
+        >>> sf.run_study(study, lambda turns: [turn.policy == "new" for turn in turns], batch=8).decision
+        'stop: decided'
     """
     _check.whole(workers, "workers", least=1)
     if turns is not None:
         _check.whole(turns, "turns", least=1)
-    several = getattr(rollout, "several", None) if _check.whole(batch, "batch", least=1) > 1 else None
-    if batch > 1 and several is None:
-        raise _check.refused(
-            "batch", "be 1 for a function, which gets one turn at a time", batch, "Use several workers."
-        )
+    several = _several(rollout) if _check.whole(batch, "batch", least=1) > 1 else None
     if clips_from is not None and (workers > 1 or batch > 1):
         raise _check.refused("clips_from", "be left out with several workers or a batch", str(clips_from))
     plan = study.plan
@@ -106,6 +109,21 @@ def run_study(
     return study.status()
 
 
+def _several(rollout: Any) -> Callable[[list[Turn], float | None], list[Any]]:
+    """What runs several turns at once.
+
+    Raises:
+        ValueError: A runner that is asked for one turn after another.
+    """
+    if hasattr(rollout, "several"):
+        found: Callable[[list[Turn], float | None], list[Any]] = rollout.several
+        return found
+    if hasattr(rollout, "within"):
+        name = type(rollout).__name__
+        raise ValueError(f"A {name} runs one turn at a time: use `workers`, or a function of a list of turns.")
+    return _Batches(rollout).several
+
+
 def _through(run: _Run, workers: int, holder: str) -> None:
     if workers == 1:
         run.worker(holder)
@@ -122,19 +140,51 @@ def _through(run: _Run, workers: int, holder: str) -> None:
             one.result()
 
 
-def _within(rollout: Rollout, turn: Turn, limit: float | None) -> Any:
-    """Run a turn by a function with a time limit: one that does not come back is left behind."""
+def _within(rollout: Rollout | Batch, turn: Any, limit: float | None) -> Any:
+    """Run a turn, or several, by a function with a time limit: one that does not come back is left behind."""
     if limit is None:
         return called(rollout, turn)
     answer: Future[Any] = Future()
     work = partial(settled, answer, partial(called, rollout, turn))
-    threading.Thread(target=work, daemon=True, name=f"surefoot-turn-{turn.number}").start()
+    threading.Thread(target=work, daemon=True, name="surefoot-turn").start()
     try:
         return answer.result(limit)
     except TimeoutError:
         if answer.done():  # the function's own
             raise
         raise CrashError("time-out", f"not done after {limit:g} s") from None
+
+
+class _Batches:
+    """A function that gets several turns at once."""
+
+    def __init__(self, function: Batch) -> None:
+        self.function, self.works = function, False
+
+    def several(self, turns: list[Turn], limit: float | None) -> list[Any]:
+        """An outcome for each turn; a batch that gives none is a crash of each of its turns.
+
+        Raises:
+            StudyError: It gives something else, or is the first and crashes: perhaps it takes one turn only.
+        """
+        try:
+            given = _within(self.function, turns, limit)
+        except CrashError as crash:
+            if not self.works:
+                raise StudyError(
+                    f"The first batch of {len(turns)} turns gave nothing ({crash}). With `batch` a function gets a "
+                    "list of turns and returns an outcome for each. Nothing was recorded."
+                ) from None
+            return [crash] * len(turns)
+        found = given.tolist() if hasattr(given, "tolist") else given
+        if not isinstance(found, list | tuple) or len(found) != len(turns):
+            size = f"{len(found)} outcomes" if isinstance(found, list | tuple) else type(given).__name__
+            raise StudyError(
+                f"With `batch` a function must return a list with an outcome for each turn; got {size} for "
+                f"{len(turns)} turns. Nothing of this batch was recorded."
+            )
+        self.works = True
+        return list(found)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,6 +202,7 @@ class _Run:
     progress: Told | None
     lock: threading.RLock = field(default_factory=threading.RLock)  # a study is asked one thing after another
     stop: threading.Event = field(default_factory=threading.Event)
+    settled: set[int] = field(default_factory=set)  # turns being run whose results were kept, or refused for good
 
     def worker(self, holder: str) -> None:
         """Run turns until none is needed."""
@@ -159,10 +210,15 @@ class _Run:
             turns = self._next(holder, count)
             if not turns:
                 return
-            if self.several is None:
-                self._once(turns[0], self.carry)
-            else:
-                self._together(turns, self.several)
+            try:
+                writes = [self._once(turns[0])] if self.several is None else self._at_once(turns, self.several)
+                self._settle(list(zip(turns, writes, strict=True)))
+            finally:
+                for turn in turns:  # those without a result: they come free by themselves when their time runs out
+                    if turn.number not in self.settled:
+                        with contextlib.suppress(StudyError), self.lock:
+                            self.study.release(turn)
+            self.settled -= {turn.number for turn in turns}
 
     def _claimed(self) -> int:
         """How many turns a worker may run now."""
@@ -192,67 +248,90 @@ class _Run:
             self.stop.wait(PAUSE / 4)
         return []
 
-    def _together(self, turns: list[Turn], several: Callable[[list[Turn], float | None], list[Any]]) -> None:
-        """Run turns by one call, and keep what each gave, in their order."""
-        began, found = time.monotonic(), None
-        try:
-            found = several(turns, None if self.limit is None else self.limit * len(turns))
-        finally:
-            if found is None:
-                for turn in turns:
-                    with contextlib.suppress(StudyError), self.lock:
-                        self.study.release(turn)
-        each = round((time.monotonic() - began) / len(turns), 3)
-        for turn, one in zip(turns, found, strict=True):
-            self._once(turn, lambda *_, one=one: _given(one, each))
+    def _once(self, turn: Turn) -> Write:
+        """Run a turn; what writes its result down."""
+        began, before = time.monotonic(), {} if self.clips is None else self.clips.seen()
+        clip = None if self.clips is None else partial(self.clips.newest, before)
+        return self._write(turn, partial(self.carry, turn, self.limit), began, clip=clip)
 
-    def _once(self, turn: Turn, carry: Callable[[Turn, float | None], Any]) -> None:
-        began, settled = time.monotonic(), False
-        before = {} if self.clips is None else self.clips.seen()
-        try:
-            try:
-                outcome = outcome_of(carry(turn, self.limit), self.plan)
-            except CrashError as crash:
-                told = partial(self.study.crash, turn, ended=crash.ended, note=crash.note)
-                receipt = self._kept(told)
-            else:
-                took = round(time.monotonic() - began, 3) if outcome.duration is None else outcome.duration
-                if self.clips is not None and outcome.clip is None:
-                    outcome = replace(outcome, clip=self.clips.newest(before))
-                receipt = self._kept(self._recorder(turn, outcome, took))
-            settled = True
-        except RefusedError as refused:  # voided, or taken over, meanwhile: the study goes on
-            LOG.warning("surefoot: turn %s was not recorded: %s", turn.number, refused)
-            settled = True
-            return
-        finally:
-            if not settled:
-                with contextlib.suppress(StudyError), self.lock:  # it comes free by itself when its time runs out
-                    self.study.release(turn)
-        if self.progress is not None:
-            with self.lock:
-                self.progress(turn, receipt)
+    def _at_once(self, turns: list[Turn], several: Callable[[list[Turn], float | None], list[Any]]) -> list[Write]:
+        """Run turns by one call; what writes the result of each down. Each took its share of the time of all."""
+        began = time.monotonic()
+        found = several(turns, None if self.limit is None else self.limit * len(turns))
+        each = (time.monotonic() - began) / len(turns)
+        return [self._write(turn, partial(_given, one), None, each) for turn, one in zip(turns, found, strict=True)]
 
-    def _recorder(self, turn: Turn, outcome: Outcome, took: float) -> Callable[..., Receipt]:
+    def _write(
+        self,
+        turn: Turn,
+        carry: Callable[[], Any],
+        began: float | None,
+        took: float = 0.0,
+        clip: Callable[[], Path | None] | None = None,
+    ) -> Write:
+        try:
+            outcome = outcome_of(carry(), self.plan)
+        except CrashError as crash:
+            return partial(self.study.crash, turn, ended=crash.ended, note=crash.note)
+        took = took if began is None else time.monotonic() - began
         result = outcome.success if self.plan.measure == "success" else outcome.score
         return partial(
             self.study.record,
             turn,
             result,  # type: ignore[arg-type]  # outcome_of has seen that the plan knows it
-            duration=took,
+            duration=round(took, 3) if outcome.duration is None else outcome.duration,
             steps=outcome.steps,
             note=outcome.notes,
             failure=outcome.failure,
-            clip=outcome.clip,
+            clip=outcome.clip if outcome.clip is not None or clip is None else clip(),
         )
 
-    def _kept(self, write: Callable[..., Receipt]) -> Receipt:
-        """Write once, however long the store is away: the rollout was run, and must not be lost."""
-        word, until = secrets.token_hex(16), time.monotonic() + PATIENCE
+    def _settle(self, writes: list[tuple[Turn, Write]]) -> None:
+        """Write results down, in scheduled order, and tell of each; several of them at once where that can be."""
+        todo = [(turn, write, secrets.token_hex(16)) for turn, write in writes]
+        kept: dict[int, Receipt] = {}
+        if len(todo) > 1:
+            with contextlib.suppress(ConflictError):  # another device writes too: one by one then
+                kept = self._patiently(partial(self._all, todo))
+        for turn, write, word in todo:
+            try:
+                receipt = kept.get(turn.number) or self._patiently(partial(self._one, write, word))
+            except RefusedError as refused:  # voided, or taken over, meanwhile: the study goes on
+                LOG.warning("surefoot: turn %s was not recorded: %s", turn.number, refused)
+                self.settled.add(turn.number)
+                continue
+            self.settled.add(turn.number)
+            kept[turn.number] = receipt
+            if self.progress is not None:
+                with self.lock:
+                    self.progress(turn, receipt)
+        over = [number for number, receipt in kept.items() if receipt.status.finished]
+        if len(over) > 1:
+            LOG.warning(
+                "surefoot: the rule decided at turn %s; %s later rollouts of its batch are kept in the log as surplus.",
+                over[0],
+                len(over) - 1,
+            )
+
+    def _all(self, todo: list[tuple[Turn, Write, str]]) -> dict[int, Receipt]:
+        """Several results by one append; one that is refused here is asked about again by itself."""
+        kept = {}
+        with self.lock, self.study.together():
+            for turn, write, word in todo:
+                with contextlib.suppress(RefusedError):
+                    kept[turn.number] = write(request=word)
+        return kept
+
+    def _one(self, write: Write, word: str) -> Receipt:
+        with self.lock:
+            return write(request=word)
+
+    def _patiently(self, write: Callable[[], T]) -> T:
+        """Write once, however long the store is away: the rollouts were run, and must not be lost."""
+        until = time.monotonic() + PATIENCE
         while True:
             try:
-                with self.lock:
-                    return write(request=word)
+                return write()
             except StoreError as error:
                 if time.monotonic() > until:
                     raise
@@ -260,9 +339,8 @@ class _Run:
                 time.sleep(PAUSE)
 
 
-def _given(one: Any, each: float) -> Outcome:
-    """What a turn of several gave; without a duration of its own, its share of the time of all."""
+def _given(one: Any) -> Any:
+    """What a turn of several gave."""
     if isinstance(one, CrashError):
         raise one
-    outcome: Outcome = one
-    return outcome if outcome.duration is not None else replace(outcome, duration=each)
+    return one

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ LOG = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Rollout = Callable[[Turn], "bool | float | Outcome"]
+Batch = Callable[[list[Turn]], "Sequence[bool | float | Outcome]"]
+"""Runs several turns at once and gives an outcome for each, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,8 @@ def outcome_of(given: Any, plan: Plan) -> Outcome:
     return found
 
 
-def called(rollout: Callable[[Turn], T], turn: Turn) -> T:
-    """What a rollout gives; whatever it raises is a crash.
+def called(rollout: Callable[[Any], T], turn: Turn | Sequence[Turn]) -> T:
+    """What a rollout, or a batch of them, gives; whatever it raises is a crash.
 
     Raises:
         CrashError: It gave no result.
@@ -107,7 +109,8 @@ def called(rollout: Callable[[Turn], T], turn: Turn) -> T:
         return rollout(turn)
     if isinstance(caught.error, CrashError | StudyError):
         raise caught.error
-    LOG.warning("surefoot: turn %s crashed.", turn.number, exc_info=caught.error)
+    which = f"turn {turn.number}" if isinstance(turn, Turn) else f"turns {turn[0].number} to {turn[-1].number}"
+    LOG.warning("surefoot: %s crashed.", which, exc_info=caught.error)
     raise CrashError("crash", f"{type(caught.error).__name__}: {caught.error}")
 
 

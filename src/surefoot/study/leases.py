@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -125,21 +125,29 @@ def known_as(name: str) -> str:
 
 def gone(name: str) -> bool:
     """Whether a holder without a name of its own has certainly ended; never of a named one or on another machine."""
-    machine, _, rest = name.removeprefix(PREFIX).partition("/")
-    process, _, serial = rest.partition("/")
-    if not name.startswith(PREFIX) or machine != _machine() or not (process.isdecimal() and serial.isdecimal()):
+    process, serial = _process_of(name) if name.startswith(PREFIX) else (0, 0)
+    if not process:
         return False
-    if int(process) == os.getpid():
-        return int(serial) not in _living
+    if process == os.getpid():
+        return serial not in _living
     if os.name != "posix":
         return False
     try:
-        os.kill(int(process), 0)  # sends nothing: asks whether it is there
+        os.kill(process, 0)  # sends nothing: asks whether it is there
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):  # somebody else's process, or a number that none can have
         return False
     return False
+
+
+@lru_cache(maxsize=64)
+def _process_of(name: str) -> tuple[int, int]:
+    """The process and the number of a holder without a name, if it is or was on this machine; 0 otherwise."""
+    machine, _, rest = name.removeprefix(PREFIX).partition("/")
+    process, _, serial = rest.partition("/")
+    here = machine == _machine() and process.isdecimal() and serial.isdecimal()
+    return (int(process), int(serial)) if here else (0, 0)
 
 
 @cache

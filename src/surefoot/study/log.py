@@ -6,8 +6,9 @@ after a crash, or on another machine, gives the same.
 
 from __future__ import annotations
 
+import contextlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ from surefoot.study.schedules import Turn, seed_hash
 from surefoot.study.state import Fold, folded
 from surefoot.study.status import Receipt, Status, status_of
 from surefoot.study.stores import ConflictError, LostError, Store, keeper_of, open_store
+from surefoot.study.stores.shared import SharedStore
 
 TRIES = 200
 
@@ -43,6 +45,7 @@ class StudyLog:
         self._store = open_store(store) if isinstance(store, str | Path) else store
         self.clock = LeaseClock(clock)
         self._fold = Fold()  # perhaps only of what the rule has not read yet; `fold` is whole
+        self._doubtful = False  # whether the fold holds lines that the store did not keep
         self._snapshot = 0  # the line at which the last snapshot stands
         self._unnamed = Unnamed()
         self._handed: dict[int, str] = {}  # the holder for whom each turn was last asked for here
@@ -97,11 +100,15 @@ class StudyLog:
             StudyError: There is no study, or its log was changed by hand.
         """
         study = cls(store, author=author, clock=clock, clips=clips)
-        found = snapshots.opened(study._store)
-        study._fold = checked(seeded(study._store.read())) if found is None else found
-        study._snapshot = 0 if found is None else found.before.lines + 1
+        study._load()
         study._keep_snapshot()
         return study
+
+    def _load(self) -> None:
+        """Read the log from its snapshot, or from its first line."""
+        found = snapshots.opened(self._store)
+        self._fold = checked(seeded(self._store.read())) if found is None else found
+        self._snapshot = 0 if found is None else found.before.lines + 1
 
     def recall(self, *, turn: int | None = None, word: str = "", event: Event | None = None) -> Fold:
         """What the log amounts to, perhaps only of what the rule has not read yet, which is quick.
@@ -148,6 +155,7 @@ class StudyLog:
         Raises:
             LostError: Lines that were acknowledged are no longer in the store.
         """
+        self._sure()
         known = self._fold.last
         lines = self._store.read(self._fold.version - 1 if known is not None else 0)
         if known is not None:
@@ -262,8 +270,34 @@ class StudyLog:
         """Write an event, and acknowledge it; nothing is written when it had been before."""
         return self._receipt(*turns, repeated=not self._write(make))
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep what is written within by one append at its end: all of it or nothing.
+
+        Raises:
+            ConflictError: Somebody else wrote meanwhile, and nothing of it was kept.
+        """
+        self._sure()
+        store, shared, kept = self._store, SharedStore(self._store), False
+        self._store = shared
+        try:
+            with shared.together():
+                yield
+            kept = True
+        finally:
+            self._store, self._doubtful = store, not kept
+            self._sure()
+        self._keep_snapshot()
+
+    def _sure(self) -> None:
+        """Read the log anew where lines were taken in that the store did not keep."""
+        if self._doubtful:
+            self._load()
+            self._doubtful = False
+
     def _write(self, make: Callable[[Fold], Made]) -> bool:
         """Append the event that `make` finds right for the log as it stands; look again if others were faster."""
+        self._sure()
         looked = False  # the store refuses a line that others wrote first, so only a refusal needs a look before it
         for _ in range(TRIES):
             try:

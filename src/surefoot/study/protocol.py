@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Iterable, Mapping
@@ -65,6 +66,10 @@ class StudyOperations(Protocol):
     def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you; it never waits."""
         ...
+
+    def together(self) -> contextlib.AbstractContextManager[None]:
+        """What is written within is kept at once at its end, all of it or nothing, where the study is kept here."""
+        return contextlib.nullcontext()
 
     def record(
         self,

@@ -71,6 +71,7 @@ def block(
     )
 
 
+@lru_cache(maxsize=1024)
 def code(seed: str, turn: int) -> str:
     """The blind code of a turn: unrelated to its policy, and never used by another turn.
 
@@ -173,4 +174,4 @@ def seed_hash(seed: str) -> str:
 
 
 def _digest(seed: str, what: str) -> bytes:
-    return hmac.new(seed.encode(), what.encode(), hashlib.sha256).digest()
+    return hmac.digest(seed.encode(), what.encode(), "sha256")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -28,6 +29,7 @@ from surefoot.study.recording import Ended, Entry, Made, RefusedError
 from surefoot.study.schedules import Turn, number_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Receipt
+from surefoot.study.stores import ConflictError
 
 if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts
@@ -44,17 +46,27 @@ class Study(StudyLog, StudyOperations):
         _check.whole(count, "count", least=1)
         seconds = _check.positive(lease.total_seconds(), "lease")
         name = holder or self._name
+        if count > 1:
+            with contextlib.suppress(ConflictError), self.together():
+                return self._leased(count, name, seconds)
+        return self._leased(count, name, seconds)
+
+    def _leased(self, count: int, name: str, seconds: float) -> list[Turn]:
         chosen: list[Turn] = []
 
         def ask(fold: Fold) -> Made:
-            chosen[:] = [] if fold.finished else self._own(fold, name)[:count]
+            last = None if fold.last is None or fold.last.event.kind != "leased" else fold.last.event.body
+            if not chosen or last is None or (last["turn"], last["holder"]) != (chosen[-1].number, name):
+                chosen[:] = [] if fold.finished else self._own(fold, name)[:count]
+                for number in sorted(fold.waiting) if len(chosen) < count and not fold.finished else ():
+                    held = fold.leases.get(number)
+                    if held is not None and held.seconds and gone(held.holder):
+                        return self._handed_back(fold, number)
             if fold.finished or len(chosen) >= count:
                 return None
-            for number in sorted(fold.waiting):
-                held = fold.leases.get(number)
-                if held is not None and held.seconds and gone(held.holder):
-                    return self._handed_back(fold, number)
-            turn = fold.open_turn(self.clock, name)
+            rest = fold.blocks.get(chosen[-1].block, ()) if chosen else ()  # a pair stays together
+            fresh = (one for one in rest if one.number in fold.waiting and one.number not in fold.leases)
+            turn = next(fresh, None) or fold.open_turn(self.clock, name)
             if turn is None:
                 return None
             chosen.append(turn)
