@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import subprocess
 import sys
@@ -13,10 +14,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 import surefoot as sf
 from surefoot.errors import DataError
-from surefoot.integrations.inspect import BaselineComparison
+from surefoot.integrations.inspect import COURSES, BaselineComparison
 from surefoot.sequential import FiniteHorizonMixture
 
 pytest.importorskip("inspect_ai")
@@ -210,20 +212,149 @@ def test_one_of_several_scorers_and_one_of_several_values():
         play(BaselineComparison(log, scorer="no"), NEW)
 
 
-@pytest.mark.parametrize(
-    ("task", "epochs", "said"),
-    [
-        ({}, 3, "`epochs` must be 1 to stop early; got 3"),
-        ({"shuffled": False}, 1, "the samples must be in random order; .* Run it with --sample-shuffle 7"),
-        ({"fail_on_error": False}, 1, "an error must end the eval or be scored; .* Add --score-on-error"),
-        ({"fail_on_error": 0.1}, 1, "an error must end the eval or be scored"),
-        ({"continue_on_fail": True}, 1, "an error must end the eval or be scored"),
-    ],
-)
-def test_an_eval_that_cannot_be_compared_is_refused_before_its_first_sample(task, epochs, said):
+def test_an_eval_in_the_order_of_the_dataset_is_refused_before_its_first_sample():
     manager = BaselineComparison(baseline(OLD))
-    with pytest.raises(ValueError, match=said):
-        asyncio.run(manager.start_task(spec(**task), samples(NAMES), epochs))
+    with pytest.raises(ValueError, match=r"the samples must be in random order; .* Run it with --sample-shuffle 7"):
+        asyncio.run(manager.start_task(spec(shuffled=False), samples(NAMES), 1))
+
+
+def at_once(
+    manager: BaselineComparison,
+    values: dict[Any, Any],
+    number: int,
+    *,
+    seed: int = 0,
+    epochs: int = 1,
+    retries: bool = False,
+    **config: Any,
+) -> tuple[dict[str, Any], int]:
+    """What Inspect does with so many samples at once: samples wait for a place, and those that crash go to the back.
+
+    Given back: what the manager says at the end, and how many samples and epochs were run.
+    """
+
+    async def run() -> tuple[dict[str, Any], int]:
+        task = spec(**config, retry_on_error=2 if retries else None).model_copy(update={"eval_id": f"eval {seed}"})
+        await manager.start_task(task, samples(values), epochs)
+        places, rng, ran = asyncio.Semaphore(number), random.Random(seed), set()
+        lasts = {(name, epoch): rng.choice([1, 1, 2, 3, 8]) for epoch in range(1, epochs + 1) for name in values}
+
+        async def sample(name: Any, epoch: int) -> None:
+            crashes = values[name] == "crash"
+            for attempt in range(2 if crashes and retries else 1):
+                async with places:
+                    if await manager.schedule_sample(name, epoch) is not None:
+                        return
+                    ran.add((name, epoch))
+                    for _ in range(lasts[name, epoch]):
+                        await asyncio.sleep(0)
+                    if not crashes or attempt:
+                        await manager.complete_sample(name, epoch, scored("C" if crashes else values[name]))
+                if crashes and not attempt:
+                    COURSES[task.eval_id].crashed(str(name), epoch)  # what the hook does
+
+        await asyncio.gather(*(sample(*each) for each in lasts))
+        return await manager.complete_task(), len(ran)
+
+    return asyncio.run(run())
+
+
+@settings(max_examples=30)
+@given(number=st.integers(2, 60), seed=st.integers(0, 99), about=st.sampled_from(["these items", "items like these"]))
+def test_at_most_a_tenth_more_samples_are_run_than_one_at_a_time(number, seed, about):
+    rng = random.Random(seed)
+    news = {name: "C" if rng.random() < 0.8 else "I" for name in NAMES}
+    olds = {name: "C" if rng.random() < 0.3 else "I" for name in NAMES}
+    alone, least = at_once(BaselineComparison(baseline(olds), about=about), news, 1)
+    found, ran = at_once(BaselineComparison(baseline(olds), about=about), news, number, seed=seed)
+    assert alone["pairs"] == alone["samples_run"] == least
+    assert found["entered"] == NAMES[: found["pairs"]]  # places are given in order, whatever ends first
+    assert (found["verdict"], found["pairs"]) == (alone["verdict"], alone["pairs"])
+    assert ran == found["samples_run"] <= math.ceil(1.1 * least)
+
+
+@pytest.mark.parametrize("number", [1, 10, 50])
+@pytest.mark.parametrize("retries", [False, True])
+def test_crashes_are_decided_on_when_they_happen(number, retries):
+    news = {name: "crash" if place % 10 == 3 else NEW[name] for place, name in enumerate(NAMES)}
+    found, ran = at_once(BaselineComparison(baseline(OLD)), news, number, retries=retries)
+    assert found["verdict"] == "better"
+    assert ran < 60  # the saving is not undone
+    assert found["crashes"] == ("exclude" if retries else "failure")
+    crashed = [name for name in NAMES if news[name] == "crash"]
+    told = found["excluded" if retries else "unscored_as_lowest"]
+    assert told == crashed[: len(told)]
+    assert told
+    assert (set(crashed) & set(found["entered"]) == set()) is retries
+    assert ("crashed at first and left out" in found["sentence"]) is retries
+
+
+def test_of_a_list_what_is_left_out_is_a_tie():
+    news = {name: "crash" if place % 10 == 3 else NEW[name] for place, name in enumerate(NAMES)}
+    found, _ = at_once(BaselineComparison(baseline(OLD), about="these items"), news, 1, retries=True)
+    ties = {name: "I" if value == "crash" else value for name, value in news.items()}  # OLD has I everywhere
+    same, _ = at_once(BaselineComparison(baseline(OLD), about="these items"), ties, 1)
+    assert found["excluded"]
+    assert (found["pairs"], found["gain"], found["p_value"]) == (same["pairs"], same["gain"], same["p_value"])
+    assert "count as ties" in found["sentence"]
+    margin = {"about": "these items", "claim": "first not worse", "margin": 0.1}
+    with pytest.raises(ValueError, match="`crashes` must be 'failure' for these items with a margin"):
+        BaselineComparison("old.eval", crashes="exclude", **margin)
+    found, _ = at_once(BaselineComparison(baseline(OLD), **margin), news, 1, retries=True)
+    assert found["crashes"] == "failure"
+
+
+def test_every_sample_counts_once_whatever_the_epochs():
+    found, ran = at_once(BaselineComparison(baseline(OLD)), NEW, 10, epochs=3)
+    alone, least = at_once(BaselineComparison(baseline(OLD)), NEW, 1)
+    assert (found["verdict"], found["pairs"], found["entered"]) == ("better", alone["pairs"], alone["entered"])
+    assert ran <= math.ceil(1.1 * least)
+    same, ran = at_once(BaselineComparison(baseline(OLD)), dict.fromkeys(NAMES, "I"), 10, epochs=3)
+    assert (same["verdict"], same["pairs"], ran) == ("undecided", 60, 180)  # nothing was decided: the eval is whole
+
+
+def test_one_that_never_says_that_it_has_ended_does_not_hold_the_eval_up(monkeypatch):
+    monkeypatch.setattr("surefoot.integrations.inspect.FIRST_WAIT", 0.02)
+    monkeypatch.setattr("surefoot.integrations.inspect.LEAST_WAIT", 0.02)
+    manager = BaselineComparison(baseline(OLD))
+
+    async def run() -> tuple[dict[str, Any], int]:
+        await manager.start_task(spec(), samples(NAMES), 1)
+        places, ran = asyncio.Semaphore(10), []
+
+        async def sample(name: str) -> None:
+            async with places:
+                if await manager.schedule_sample(name, 1) is None:
+                    ran.append(name)
+                    await asyncio.sleep(0)
+                    if name != "q2":
+                        await manager.complete_sample(name, 1, scored("C"))
+
+        await asyncio.gather(*map(sample, NAMES))
+        return await manager.complete_task(), len(ran)
+
+    found, ran = asyncio.run(run())
+    assert (found["verdict"], ran) == ("better", 60)
+    assert found["unscored_as_lowest"] == ["q2"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "crashes"), [(1, 0.0), (10, 0.0), (50, 0.0), (10, 0.05)])
+@pytest.mark.parametrize("about", ["these items", "items like these"])
+def test_equal_models_are_called_different_in_at_most_five_percent(number, crashes, about):
+    wrong, evals = 0, 1000
+    for seed in range(evals):
+        rng = random.Random(seed)
+        both = [["C", "I"], ["I", "C"], ["C", "C"], ["I", "I"]]
+        drawn = {name: rng.choice(both) for name in NAMES[:40]}
+        if about == "these items":  # a list on which both are equal
+            drawn = {name: both[place % 4] for place, name in enumerate(rng.sample(NAMES[:40], 40))}
+        news = {name: "crash" if rng.random() < crashes else pair[0] for name, pair in drawn.items()}
+        olds = {name: pair[1] for name, pair in drawn.items()}
+        manager = BaselineComparison(baseline(olds), about=about)
+        found, _ = at_once(manager, news, number, seed=seed, retries=bool(crashes))
+        wrong += found["verdict"] != "undecided"
+    assert binom.sf(wrong - 1, evals, 0.05) > 1e-4
 
 
 def test_what_makes_such_an_eval_fine():
@@ -304,8 +435,8 @@ def test_a_real_eval_stops_early_and_its_log_tells_why(evals):
         found.append(summary.metadata)
     alone, together = found
     assert alone["verdict"] == together["verdict"] == "better"
-    assert alone["pairs"] == together["pairs"] == alone["samples_run"] < together["samples_run"]
-    assert alone["gain"] == together["gain"]
+    assert alone["pairs"] == alone["samples_run"]
+    assert together["samples_run"] <= math.ceil(1.1 * together["pairs"]) + 1
     assert alone["order_sha256"] == together["order_sha256"]
 
 
@@ -314,9 +445,7 @@ def test_the_verdict_can_be_checked_from_the_log_alone(evals):
     found = log.results.early_stopping.metadata
     old = {sample.id: sample.scores["match"].value for sample in read_eval_log(found["baseline"]).samples}
     new = {sample.id: sample.scores["match"].value for sample in log.samples}
-    order = [f"q{number}" for number in range(80)]
-    random.Random(found["sample_shuffle"]).shuffle(order)
-    pairs = [(float(new[name] == "C"), float(old[name] == "C")) for name in order[: found["pairs"]]]
+    pairs = [(float(new[name] == "C"), float(old[name] == "C")) for name in found["entered"]]
     state = sf.sequential.run(FiniteHorizonMixture.from_dict(found["rule"]), pairs)[-1]
     assert state.pairs == found["pairs"]
     assert (state.verdict.value, state.p_value) == (found["verdict"], found["p_value"])
@@ -331,12 +460,25 @@ def test_a_real_eval_in_the_order_of_the_dataset_is_refused(evals):
 
 
 @pytest.mark.end_to_end
-def test_a_real_eval_whose_samples_crash_counts_them(evals):
-    location, status, _ = evals["crashing"]
-    log = read_eval_log(location)
+@pytest.mark.parametrize(
+    ("name", "crashes"), [("crashing", "failure"), ("retrying", "exclude"), ("skipping", "failure")]
+)
+def test_a_real_eval_whose_samples_crash_stops_early_too(evals, name, crashes):
+    location, status, _ = evals[name]
     assert status == "success"
-    crashed = [sample.id for sample in log.samples if sample.error is not None]
+    log = read_eval_log(location)
     found = log.results.early_stopping.metadata
-    assert crashed
-    assert found["samples_run"] == len(log.samples)
-    assert found["verdict"] == "better"
+    assert (found["verdict"], found["crashes"]) == ("better", crashes)
+    assert found["samples_run"] < 40
+    told = found["excluded" if crashes == "exclude" else "unscored_as_lowest"]
+    if name != "crashing":  # there the errors were scored
+        assert told
+        assert all(sample.endswith("3") for sample in told)
+
+
+@pytest.mark.end_to_end
+def test_a_real_eval_of_several_epochs_stops_early(evals):
+    location, status, _ = evals["epochs"]
+    found = read_eval_log(location).results.early_stopping.metadata
+    assert (status, found["verdict"], found["epochs"]) == ("success", "better", 3)
+    assert found["samples_run"] < 80

@@ -2,30 +2,33 @@
 
 `BaselineComparison` is an early-stopping manager: ``Task(..., early_stopping=BaselineComparison("baseline.eval"))``.
 Each sample is a pair with the baseline's result on the same sample. Pairs enter a sequential rule in the order in which
-the samples were declared, whatever order they finish in, so that many samples at once give the verdict of one at a
-time. Once the rule has decided, no further sample is started, and the verdict is written into the log.
+the samples were started, whatever order they finish in, so that many samples at once give the verdict of one at a
+time. A sample is not started while those that still run may decide. Once the rule has decided, none is started any
+more, and the verdict is written into the log.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
 from surefoot.errors import DataError
-from surefoot.files.formats.inspect_logs import GRADES
+from surefoot.integrations.inspect_baselines import Known, chosen, known_of, paired
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspect_ai.dataset import Sample
-    from inspect_ai.log import EvalConfig, EvalLog, EvalSpec
+    from inspect_ai.hooks import SampleAttemptEnd
+    from inspect_ai.log import EvalLog, EvalSpec
     from inspect_ai.scorer import SampleScore
     from inspect_ai.util import EarlyStop
 
@@ -35,6 +38,12 @@ if TYPE_CHECKING:
 
 About = Literal["items like these", "these items"]
 """What the verdict is about: see `BaselineComparison`."""
+Crashes = Literal["failure", "exclude"]
+"""What a sample counts for whose first attempt ends with an error: see `BaselineComparison`."""
+SLACK = 0.1
+"""So many samples may run beyond those that are surely needed, as a share of the pairs."""
+FIRST_WAIT, LEAST_WAIT, LONGEST_TIMES = 600.0, 1.0, 3.0
+"""For how long a start is held back while nothing ends: at first; later at least, and as times the longest sample."""
 SHUFFLE = (
     "Run it with --sample-shuffle 7, or call dataset.shuffle(seed=7); or say randomised=True if the order is random."
 )
@@ -60,6 +69,9 @@ class BaselineComparison:
         low: The lowest score possible.
         high: The highest score possible.
         randomised: Declares that the samples come in random order although Inspect did not shuffle them.
+        crashes: What a sample counts for whose first attempt ends with an error, whether it is retried or not:
+            "failure", the lowest score; or "exclude", left out before its outcome is known (of a list: a tie). Left
+            out: "exclude" in an eval that retries, else "failure". With `score_on_error` the last attempt's score.
 
     Example:
         >>> from surefoot.integrations.inspect import BaselineComparison
@@ -77,10 +89,15 @@ class BaselineComparison:
     low: float = 0.0
     high: float = 1.0
     randomised: bool = False
+    crashes: Crashes | None = None
     _course: _Course | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         _check.choice(self.about, "about", dict.fromkeys(get_args(About)))
+        if self.crashes is not None:
+            _check.choice(self.crashes, "crashes", dict.fromkeys(get_args(Crashes)))
+        if self.crashes == "exclude" and self.about == "these items" and self.margin:
+            raise _check.wrong("crashes", "be 'failure' for these items with a margin: a tie is within every margin.")
         self.rule(1)  # a wrong argument is refused here, not when the eval starts
 
     def rule(self, samples: int) -> FiniteHorizonMixture:
@@ -109,24 +126,23 @@ class BaselineComparison:
                 "a BaselineComparison must serve one eval at a time; got a second one before the first has ended. "
                 "Make a new one for each model and each retry."
             )
-        if epochs != 1:
-            raise ValueError(
-                f"`epochs` must be 1 to stop early; got {epochs}. Inspect runs every sample once before it runs any "
-                "sample again, so stopping early would save nothing."
-            )
         if not task.dataset.shuffled and not self.randomised:
             raise ValueError(f"the samples must be in random order; got them in the order of the dataset. {SHUFFLE}")
-        _refuse_unscored_errors(task.config)
-        known = _known(self.baseline, self.scorer, self.low)
-        order = _paired(samples, known)
-        self._course = _Course(self.rule(len(order)), order, known, task)
+        known = known_of(self.baseline, self.scorer, self.low)
+        order = paired(samples, known)
+        retried = bool(task.config.retry_on_error) and not (self.margin and self.about == "these items")
+        crashes = self.crashes or ("exclude" if retried else "failure")
+        self._course = _Course(self.rule(len(order)), order, known, task, crashes, epochs)
+        if task.eval_id:
+            COURSES[task.eval_id] = self._course
+            _listen()
         return "surefoot"
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:  # noqa: A002
-        """Called by Inspect before it starts a sample; stops it once the rule has ended."""
+        """Called by Inspect before it starts a sample; waits while others may decide, and stops it once they have."""
         course = self._begun()
-        if not course.state.finished:
-            course.running.add(str(id))
+        await course.turn(str(id), epoch)
+        if not course.stopped:
             return None
         from inspect_ai.util import EarlyStop
 
@@ -135,19 +151,17 @@ class BaselineComparison:
     async def complete_sample(
         self,
         id: str | int,  # noqa: A002
-        epoch: int,  # noqa: ARG002
+        epoch: int,
         scores: dict[str, SampleScore],
     ) -> None:
-        """Called by Inspect with the scores of a sample; pairs enter the rule in the declared order."""
-        course = self._begun()
-        course.running.discard(str(id))
-        values = {name: score.score.value for name, score in scores.items()}
-        course.enter(str(id), values)
+        """Called by Inspect with the scores of a sample; pairs enter the rule in the order of their starts."""
+        self._begun().enter(str(id), epoch, {name: score.score.value for name, score in scores.items()})
 
     async def complete_task(self) -> dict[str, Any]:
         """Called by Inspect at the end; what it returns is in the log, at ``results.early_stopping.metadata``."""
         course = self._begun()
         course.close()
+        COURSES.pop(course.eval_id, None)
         return course.metadata()
 
     def _begun(self) -> _Course:
@@ -156,65 +170,163 @@ class BaselineComparison:
         return self._course
 
 
-class _Known(NamedTuple):
-    """A baseline: the scores of its samples by id, and what its samples were."""
-
-    where: str
-    model: str
-    scorer: str
-    scores: dict[str, float]
-    items: dict[str, str]
-    unscored: int
-
-
 class _Course:
-    """One eval: which results are there, and what the rule knows of them."""
+    """One eval: which samples were started and what came of them, and what the rule knows of them."""
 
-    def __init__(self, rule: FiniteHorizonMixture, order: Sequence[str], known: _Known, task: EvalSpec) -> None:
+    def __init__(
+        self,
+        rule: FiniteHorizonMixture,
+        order: Sequence[str],
+        known: Known,
+        task: EvalSpec,
+        crashes: Crashes,
+        epochs: int,
+    ) -> None:
         self.rule, self.order, self.known = rule, order, known
+        self.crashes, self.epochs, self.eval_id = crashes, epochs, task.eval_id
         self.state: BettingState = rule.start()
-        self.results: dict[str, float] = {}
-        self.running: set[str] = set()
+        self.started: dict[str, int] = {}  # the epoch that counts, in the order of the starts
+        self.begun: dict[tuple[str, int], float] = {}  # when each sample and epoch was started
+        self.results: dict[str, float | None] = {}  # None is left out
+        self.queue: list[str] = []  # the order of the starts
+        self.entered: list[str] = []
+        self.place = 0
         self.open = True
         self.refused: str | None = None
         self.unscored: list[str] = []
+        self.excluded: list[str] = []
         self.seed = task.config.sample_shuffle
+        self.scored_errors = bool(task.config.score_on_error)
+        self.longest, self.halvings, self.quiet_from = 0.0, 0, time.monotonic()
+        self.looked: tuple[Any, bool] = (None, False)
+        self.line: list[object] = []
+        self.news: Any = None
 
-    def enter(self, sample: str, values: Mapping[str, Any]) -> None:
+    @property
+    def stopped(self) -> bool:
+        """Whether no further sample is needed; epochs that remain after all samples decided nothing are run."""
+        decided = self.state.verdict is not Verdict.UNDECIDED
+        return self.state.finished and (decided or self.epochs == 1 or self.place < len(self.order))
+
+    async def turn(self, sample: str, epoch: int) -> None:
+        """Wait while the samples that run may decide; at most some times as long as the longest took."""
+        import anyio
+
+        if (sample, epoch) in self.begun:  # once more: its first attempt ended with an error
+            self.crashed(sample, epoch)
+        me = object()
+        self.line.append(me)
+        while sample not in self.started and not self.stopped and (self.line[0] is not me or self.may_decide()):
+            if len(anyio.get_running_tasks()) == 1:  # called one after the other: none can end meanwhile
+                break
+            self.news = self.news or anyio.Event()
+            with anyio.move_on_after(self.quiet_from + self._patience() - time.monotonic()):
+                await self.news.wait()
+            if self.line[0] is me and time.monotonic() - self.quiet_from > self._patience():
+                self.halvings += 1  # one that runs hangs, or never says that it has ended
+                break
+        if not self.stopped:
+            self.start(sample, epoch)
+        self.line.remove(me)
+        self._tell()
+
+    def _patience(self) -> float:
+        longest = max(LEAST_WAIT, LONGEST_TIMES * self.longest) if self.results else FIRST_WAIT
+        return longest / 2.0**self.halvings
+
+    def may_decide(self) -> bool:
+        """Whether the samples that were started might end the rule without another, whatever they come to."""
+        waiting = self.queue[self.place :]
+        if self.refused is not None or len(waiting) <= SLACK * self.state.pairs:
+            return False
+        now = (len(self.queue), len(self.results))
+        if self.looked[0] != now:  # many wait for the same
+            ends = (self.rule.high, self.rule.low, None)
+            self.looked = now, any(self._ended(waiting, end) for end in ends)
+        return self.looked[1]
+
+    def _ended(self, waiting: Sequence[str], end: float | None) -> bool:
+        """Whether the rule ends if the samples without a result come to this; None is a tie."""
+        state = self.state
+        for sample in waiting:
+            theirs = self.known.scores[sample]
+            value = self.results.get(sample, theirs if end is None else end)
+            if value is None and self.rule.population is None:
+                continue
+            state = self.rule.step(state, (theirs if value is None else value, theirs))
+            if state.finished:
+                return True
+        return False
+
+    def start(self, sample: str, epoch: int) -> None:
+        """A sample is started; its first epoch is the one that counts."""
+        self.begun.setdefault((sample, epoch), time.monotonic())
+        if sample not in self.started:
+            self.started[sample] = epoch
+            self.queue.append(sample)
+
+    def crashed(self, sample: str, epoch: int) -> None:
+        """The first attempt ended with an error: decided on before the outcome of another attempt is known."""
+        if self.crashes == "failure":
+            self.enter(sample, epoch, {})
+        elif self.started.get(sample) == epoch and sample not in self.results:
+            self.excluded.append(sample)
+            self._take(sample, epoch, None)
+
+    def enter(self, sample: str, epoch: int, values: Mapping[str, Any]) -> None:
         """Take a result; a result that was taken stays what it was."""
-        if sample in self.results or self.refused is not None:
+        self.start(sample, epoch)
+        self.longest = max(self.longest, time.monotonic() - self.begun[sample, epoch])
+        if self.started[sample] != epoch or sample in self.results or self.refused is not None:
             return
+        value = self.rule.low  # it ran, and no scorer could make anything of it
         if not values:
-            self.results[sample] = self.rule.low  # it ran, and no scorer could make anything of it
             self.unscored.append(sample)
         else:
             try:
-                self.results[sample] = _chosen(values, self.known.scorer, f"sample {sample}")
+                value = chosen(values, self.known.scorer, f"sample {sample}")
             except DataError as error:
                 self.refused = str(error)  # the eval is worth more than the comparison: it goes on
+        self._take(sample, epoch, value)
+
+    def _take(self, sample: str, epoch: int, value: float | None) -> None:
+        if self.started[sample] == epoch:
+            self.results[sample] = value
         self._advance()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Something has happened that those who wait must look at."""
+        self.quiet_from = time.monotonic()
+        if self.news is not None:
+            self.news.set()
+            self.news = None
 
     def _advance(self) -> None:
-        while self.refused is None and not self.state.finished:
-            sample = self.order[self.state.pairs]
+        while self.refused is None and not self.state.finished and self.place < len(self.queue):
+            sample = self.queue[self.place]
             if sample not in self.results:
                 return
+            value, theirs = self.results[sample], self.known.scores[sample]
+            self.place += 1
+            if value is None and self.rule.population is None:
+                continue
             try:
-                self.state = self.rule.step(self.state, (self.results[sample], self.known.scores[sample]))
+                self.state = self.rule.step(self.state, (theirs if value is None else value, theirs))
+                self.entered.append(sample)
             except ValueError as error:
                 self.refused = f"sample {sample}: {error}"
 
     def close(self) -> None:
         """The end of the eval: what has begun and has no score has failed."""
-        failed = sorted(self.running, key=self.order.index)
-        self.running.clear()
         self.open = False
-        for sample in failed:
-            self.enter(sample, {})
+        for sample in self.queue:
+            if sample not in self.results:
+                self.crashed(sample, self.started[sample])
 
     def sentence(self) -> str:
         """What was found, and where it holds."""
-        run, all_of = len(self.results), len(self.order)
+        run, all_of = len(self.begun), len(self.order) * self.epochs
         if self.refused is not None:
             return f"Not compared with the baseline: {self.refused}"
         if not self.state.pairs:
@@ -224,6 +336,9 @@ class _Course:
         p_value, sure = formatting.p_value(self.state.p_value), formatting.percent(self.rule.confidence)
         only = "" if self.rule.population is None else " It says nothing about other items."
         size = f"{run:,} of {all_of:,} samples run"
+        if self.excluded:
+            counts = "left out" if self.rule.population is None else "count as ties"
+            size += f"; {len(self.excluded):,} crashed at first and {counts}"
         return f"{self.verdict()} ({size}): {gain}, {p_value}; {sure} over all looks.{only}"
 
     def verdict(self) -> str:
@@ -256,8 +371,12 @@ class _Course:
             "high": None if found is None else found.high,
             "p_value": self.state.p_value if compared else None,
             "pairs": self.state.pairs,
-            "samples_run": len(self.results),
+            "samples_run": len(self.begun),
             "samples": len(self.order),
+            "epochs": self.epochs,
+            "entered": list(self.entered),
+            "crashes": self.crashes,
+            "excluded": list(self.excluded),
             "unscored_as_lowest": list(self.unscored),
             "rule": self.rule.to_dict(),
             "scorer": self.known.scorer,
@@ -269,96 +388,25 @@ class _Course:
         }
 
 
-def _refuse_unscored_errors(config: EvalConfig) -> None:
-    """An error that is passed over without a score would never enter the comparison, and a crash is an outcome."""
-    ends = config.fail_on_error is None or config.fail_on_error is True
-    passed_over = not ends or bool(config.continue_on_fail)
-    if passed_over and not config.score_on_error:
-        raise ValueError(
-            "an error must end the eval or be scored; got an eval that skips errors. "
-            "Add --score-on-error: a crash is an outcome."
-        )
+COURSES: dict[str, _Course] = {}
+"""The evals that are compared now, by Inspect's own name of each."""
 
 
-def _known(baseline: str | Path | EvalLog, scorer: str | None, low: float) -> _Known:
-    """The baseline's scores: of each sample the mean over its epochs, the lowest where it has none."""
-    from inspect_ai.log import EvalLog, read_eval_log
-
-    log = baseline if isinstance(baseline, EvalLog) else read_eval_log(str(baseline))
-    where = log.location or str(baseline)
-    if not log.samples:
-        raise DataError("the baseline must hold samples; it has none.", source=where)
-    if scorer is None:
-        names = sorted({name for sample in log.samples for name in sample.scores or {}})
-        if len(names) != 1:
-            got = ", ".join(names) if names else "none"
-            raise DataError(f"the baseline must have one scorer, or `scorer` name one; it has {got}.", source=where)
-        scorer = names[0]
-    values: dict[str, list[float]] = {}
-    items: dict[str, str] = {}
-    unscored = 0
-    for sample in log.samples:
-        given = {name: score.value for name, score in (sample.scores or {}).items()}
-        if given:
-            value = _chosen(given, scorer, f"{where}: sample {sample.id}")
-        else:
-            value, unscored = low, unscored + 1
-        values.setdefault(str(sample.id), []).append(value)
-        items[str(sample.id)] = _item(sample.input, sample.target)
-    scores = {sample: math.fsum(each) / len(each) for sample, each in values.items()}
-    return _Known(where, log.eval.model, scorer, scores, items, unscored)
-
-
-def _paired(samples: Iterable[Sample], known: _Known) -> tuple[str, ...]:
-    """The ids in the declared order, each with a result of the baseline on the same item.
-
-    Raises:
-        DataError: The baseline lacks some, or has other items under their ids.
-    """
-    listed = list(samples)
-    order = tuple(str(sample.id) for sample in listed)
-    missing = [sample for sample in order if sample not in known.scores]
-    if missing:
-        raise DataError(
-            f"the baseline must hold every sample of the eval; it lacks {len(missing):,}: "
-            f"{formatting.some_names(missing)}. Run the baseline in full.",
-            source=known.where,
-        )
-    other = [str(sample.id) for sample in listed if _item(sample.input, sample.target) != known.items[str(sample.id)]]
-    if other:
-        raise DataError(
-            f"a sample must be the same item in the baseline; {formatting.some_names(other)} has another input or "
-            "target there. Give every sample its own id: Inspect numbers the samples that have none.",
-            source=known.where,
-        )
-    return order
-
-
-def _item(given: Any, target: Any) -> str:
-    """What tells one item from another; a conversation counts by its words."""
-    words = given if isinstance(given, str) else [[message.role, message.text] for message in given]
-    return json.dumps([words, target])
-
-
-def _chosen(values: Mapping[str, Any], scorer: str, where: str) -> float:
-    """The value of the scorer, or of "scorer.key", as a number.
-
-    Raises:
-        DataError: There is none, or it is no number.
-    """
-    value: Any = values.get(scorer)
-    if value is None:
-        name, _, key = scorer.rpartition(".")
-        parts = values.get(name)
-        value = parts.get(key) if isinstance(parts, Mapping) else None
-    if value is None:
-        raise DataError(f"the scorer {scorer!r} must have scored it; got {', '.join(values)}.", source=where)
-    if isinstance(value, str):
-        value = GRADES.get(value, GRADES.get(value.lower(), value))
+@cache
+def _listen() -> None:
+    """Have Inspect say when an attempt ends with an error: the manager is not told, and a retry comes much later."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        raise DataError(f"the score must be C, I, P, N or a number; got {value!r}.", source=where)
-    return number
+        from inspect_ai.hooks import Hooks, SampleAttemptEnd, hooks
+    except ImportError:  # an older Inspect: a crash is known when the sample is retried, or at the end
+        return
+    del SampleAttemptEnd
+
+    @hooks(name="surefoot", description="Tells surefoot of samples that crashed.")
+    class Attempts(Hooks):
+        def enabled(self) -> bool:
+            return bool(COURSES)
+
+        async def on_sample_attempt_end(self, data: SampleAttemptEnd) -> None:
+            course = COURSES.get(data.eval_id)
+            if course is not None and data.error is not None and (data.will_retry or not course.scored_errors):
+                course.crashed(str(data.summary.id), data.summary.epoch)
