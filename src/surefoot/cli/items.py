@@ -10,6 +10,7 @@ import typer
 import surefoot as sf
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
+from surefoot.core.formatting import csv_text
 
 
 @files.reads
@@ -37,5 +38,6 @@ def items(
     table = files.table(paths, reading)
     found = sf.items(table, confidence=confidence)
     if output is not None:
-        write_whole(output, found.table().write_csv())
+        made = found.table()
+        write_whole(output, csv_text([made.columns, *made.iter_rows()]))
     terminal.show(found, as_json=as_json)

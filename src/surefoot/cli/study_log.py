@@ -16,7 +16,7 @@ from surefoot._files import write_whole
 from surefoot._secret import Secret, without_password
 from surefoot.cli import terminal
 from surefoot.cli.report import Figures, Look, NoClips, Width, save_figures
-from surefoot.core.formatting import counted, rollouts
+from surefoot.core.formatting import counted, one_line, rollouts
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def status(store: Kept = "study.db", as_json: terminal.AsJson = False) -> None:
 
 def holders(study: Study) -> list[str]:
     """Who holds turns now, while any are needed."""
-    return list(dict.fromkeys(study.recall().leases[turn.number].holder for turn in study.held()))
+    return list(dict.fromkeys(one_line(study.recall().leases[turn.number].holder) for turn in study.held()))
 
 
 def held_up(wait: Wait, store: str) -> str:
@@ -125,7 +125,9 @@ def held_up(wait: Wait, store: str) -> str:
     finish = (
         "Finish the turn there: that program gets it again when it is started under the same name. Or hand it back:"
     )
-    hand_back = f"surefoot study release {shlex.quote(without_password(store))} --holder {shlex.quote(wait.holder)}"
+    hand_back = (
+        f"surefoot study release {shlex.quote(without_password(store))} --holder {shlex.quote(one_line(wait.holder))}"
+    )
     return f"{wait.sentence}\n{finish}\n  {hand_back}"
 
 

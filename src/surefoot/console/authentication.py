@@ -320,7 +320,9 @@ class Door:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             shown = self.proved_by(token.strip(), request)
-            name = clean(unquote(request.headers.get("x-surefoot-name", "")[:600])[:200], "X-Surefoot-Name").strip()
+            name = clean(
+                unquote(request.headers.get("x-surefoot-name", "")[:600])[:200], "X-Surefoot-Name", lines=False
+            ).strip()
             if shown.name:
                 return Session(shown.role, name or shown.name, shown.name, proved=True)
             return Session(shown.role, name or shown.role, self.tokens.free(name))

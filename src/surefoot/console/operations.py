@@ -21,6 +21,8 @@ from surefoot.study.recording import Ended
 BASE = "/api/v1"
 LARGEST = 1e12
 MOST_AHEAD = 20
+LONG = 500
+"""Characters from which a text may have several lines; what is shorter is a name or a word."""
 MOST_LINES = 1_000_000_000
 Kind = Literal["text", "texts", "whole", "number", "result", "mapping", "clip"]
 
@@ -63,7 +65,7 @@ class Field:
     def _text(self, value: Any) -> str:
         if not isinstance(value, str):
             raise Refusal(422, f"`{self.name}` must be a text; got {_shown(value)}.")
-        value = clean(value, self.name).strip()
+        value = clean(value, self.name, lines=self.most >= LONG).strip()
         if len(value) > self.most:
             raise Refusal(422, f"`{self.name}` must have at most {self.most:g} characters; got {len(value)}.")
         if self.required and not value:
@@ -385,9 +387,9 @@ def turn_number(word: str) -> int:
     return int(word)
 
 
-def clean(text: str, name: str) -> str:
-    """The text, if every character of it can be kept and shown."""
-    if any((one < " " and one not in "\n\r\t") or "\ud800" <= one <= "\udfff" for one in text):
+def clean(text: str, name: str, *, lines: bool = True) -> str:
+    """The text, if every character of it can be kept and shown; a name has one line."""
+    if any((one < " " and not (lines and one in "\n\r\t")) or "\ud800" <= one <= "\udfff" for one in text):
         raise Refusal(422, f"`{name}` must not hold control characters.")
     return text
 

@@ -5,10 +5,12 @@ A lower end is rounded down and an upper end up; an estimate to the nearest.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from surefoot.core.words import plural, spoken
@@ -179,6 +181,48 @@ def visible(text: str) -> str:
     return CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+def one_line(text: str) -> str:
+    """A name on one line, so that it cannot print lines of its own."""
+    return " ".join(text.split()) if "\n" in text or "\r" in text else text
+
+
+FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+def csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    """Rows as CSV for people to open: a text that a spreadsheet would take for a formula stands behind an apostrophe.
+
+    Example:
+        >>> from surefoot.core.formatting import csv_text, from_csv
+        >>> csv_text([["item", "rate"], ["=1+1", -0.5]])
+        "item,rate\\n'=1+1,-0.5\\n"
+        >>> from_csv("'=1+1")
+        '=1+1'
+    """
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[_csv_cell(cell) for cell in row] for row in rows])
+    return out.getvalue()
+
+
+def _csv_cell(cell: Any) -> Any:
+    if not isinstance(cell, str) or not (FORMULA.match(cell) or _quoted(cell)):
+        return visible(cell) if isinstance(cell, str) else cell
+    return cell if _plain_number(cell) else f"'{visible(cell)}"
+
+
+def _plain_number(cell: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+(\.\d*)?([eE][-+]?\d+)?", cell) is not None
+
+
+def _quoted(cell: str) -> bool:
+    return cell.startswith("'") and FORMULA.match(cell.lstrip("'")) is not None
+
+
+def from_csv(cell: str) -> str:
+    """What `csv_text` was given for this cell."""
+    return cell[1:] if _quoted(cell) else cell
+
+
 def json_text(data: Any) -> str:
     """JSON for people to read; control characters stand in it as JSON's own escapes, so nothing is lost."""
     text = json.dumps(data, indent=2, allow_nan=False, ensure_ascii=False)
@@ -187,4 +231,7 @@ def json_text(data: Any) -> str:
 
 def finalize(value: object) -> object:
     """What a template prints of a value: its text, with control characters shown; markup stays markup."""
-    return type(value)(visible(value)) if isinstance(value, str) and CONTROLS.search(value) else value
+    text = value if isinstance(value, str) else str(value)  # a record that prints as a sentence holds names too
+    if not CONTROLS.search(text):
+        return value
+    return type(text)(visible(text))

@@ -142,7 +142,7 @@ def _read(
                 source=path.name,
                 row=number,
             )
-        named = dict(zip(header, (value.strip() for value in values), strict=True))
+        named = dict(zip(header, (formatting.from_csv(value.strip()) for value in values), strict=True))
         if word := named[found["human"]]:
             human = _human(word, ends, path.name, number)
             rows.append(Row(number, {column: named[name] for column, name in found.items()}, human))

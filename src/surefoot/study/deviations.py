@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.core.formatting import counted
+from surefoot.core.formatting import counted, one_line
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.counts import fates
@@ -40,6 +40,9 @@ class Deviation(Record):
     kind: str
     says: str
     values: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "says", one_line(self.says))  # reasons and names of the log add no lines of their own
 
     def __hash__(self) -> int:
         return hash((self.kind, self.says))

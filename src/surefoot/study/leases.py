@@ -119,8 +119,8 @@ class Unnamed:
 
 
 def known_as(name: str) -> str:
-    """A holder's name as people know it: without the device that makes a browser's name unique."""
-    return re.sub(r" \([0-9a-f]{8}\)$", "", name)
+    """A holder's name as people know it: on one line, without the device that makes a browser's name unique."""
+    return re.sub(r" \([0-9a-f]{8}\)$", "", formatting.one_line(name))
 
 
 def gone(name: str) -> bool:

@@ -463,8 +463,8 @@ class Plan(Record):
         if self.items:
             where = f"of a list of {formatting.counted(len(self.items), 'item')} (SHA-256 {list_hash(self)[:16]})"
         return (
-            f"{self.title}: {names}, claim {self.claim!r}, {self.rule} rule at {formatting.percent(self.confidence)}, "
-            f"at most {self.horizon:,} {self.unit}s, {where}."
+            f"{formatting.one_line(self.title)}: {names}, claim {self.claim!r}, {self.rule} rule "
+            f"at {formatting.percent(self.confidence)}, at most {self.horizon:,} {self.unit}s, {where}."
         )
 
 

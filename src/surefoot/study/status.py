@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.core.assumptions import Assumed
+from surefoot.core.formatting import one_line
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
@@ -110,7 +111,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
     standing = fold.standing
     return Status(
         study=id_of(fold),
-        title=fold.plan.title,
+        title=one_line(fold.plan.title),
         recorded=fold.recorded,
         blocks=standing.taken,
         horizon=fold.plan.horizon,

@@ -69,7 +69,7 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percen
         words = raw.cast(pl.String).str.strip_chars()
         filled = words.str.len_bytes() > 0
         if column in TEXT:
-            return Cell(pl.when(filled).then(words), never)
+            return Cell(pl.when(filled).then(words.str.replace_all("\n", LINE_END, literal=True)), never)
         if column in YES_OR_NO:
             lower = words.str.to_lowercase()
             value: pl.Expr = (
@@ -117,7 +117,7 @@ def by_narwhals(column: str, name: str, dtype: nw.dtypes.DType, source: str) -> 
         words = raw.cast(nw.String).str.strip_chars()
         filled = ~null & (words != "")
         if column in TEXT:
-            return Cell(nw.when(filled).then(words), never)
+            return Cell(nw.when(filled).then(words.str.replace_all("\n", LINE_END, literal=True)), never)
         lower = words.str.to_lowercase()
         yes, no = filled & lower.is_in(YES), filled & lower.is_in(NO)
         return Cell(nw.when(yes).then(nw.lit(1.0)).otherwise(nw.when(no).then(nw.lit(0.0))), filled & ~yes & ~no)
@@ -184,6 +184,8 @@ def shown(value: object) -> str:
     return text if len(text) <= 80 else f"{text[:36]}...{text[-40:]}"
 
 
+LINE_END = r"\n"
+"""How a label shows that it has several lines: printed as it is, it could add lines of its own to an answer."""
 QUOTES = "'`\"\u2018\u2019\u201c\u201d\u00b4"
 
 

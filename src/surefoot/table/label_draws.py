@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import re
 from collections import Counter
@@ -17,6 +15,7 @@ from urllib.parse import quote, unquote
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.formatting import csv_text
 from surefoot.core.record import Record
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
@@ -268,6 +267,4 @@ def _telling(
 
 
 def _csv(first: list[str], rows: Sequence[Sequence[str]]) -> str:
-    out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(rows)
-    return "".join(f"{line}\n" for line in first) + out.getvalue()
+    return "".join(f"{line}\n" for line in first) + csv_text(rows)

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import and_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from surefoot import _check
 from surefoot._arguments import write
 from surefoot.core import formatting
+from surefoot.core.formatting import one_line
 from surefoot.core.notes import Noted
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import narwhals as nw
     import polars as pl
 
+AnyFrame = TypeVar("AnyFrame", bound="pl.LazyFrame | nw.LazyFrame[Any]")
 BAD = "__bad__"
 REST = "__rest__"
 """A hash of the cells that are not read, for rows that differ in nothing else."""
@@ -95,6 +97,7 @@ def from_polars(frame: pl.LazyFrame, asked: Asked, *, source: str, hold: bool) -
     import narwhals as nw
     import polars as pl
 
+    frame, asked = _in_one_line(frame, asked)
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
 
@@ -146,6 +149,7 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
     """The canonical table of a frame of any other engine, checked where the data are."""
     import narwhals as nw
 
+    frame, asked = _in_one_line(frame, asked)
     schema = frame.collect_schema()
     found, notes = _found(list(schema), asked, source)
 
@@ -175,6 +179,20 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
         {**found, **labels},
         whole=not unread(schema, found),
     )
+
+
+def _in_one_line(frame: AnyFrame, asked: Asked) -> tuple[AnyFrame, Asked]:
+    """The frame with headers of one line each, so that none can print lines of its own."""
+    header = list(frame.collect_schema())
+    new = {name: one_line(name) for name in header if one_line(name) != name}
+    for name, shown in new.items():
+        if shown in header or list(new.values()).count(shown) > 1:
+            new[name] = repr(name)[1:-1]
+    if not new:
+        return frame, asked
+    columns = {column: new.get(name, name) for column, name in asked.columns.items()}
+    less = replace(asked, columns=columns, kept=tuple(new.get(name, name) for name in asked.kept))
+    return cast("AnyFrame", frame.rename(new)), less
 
 
 def label_names(schema: Iterable[str], found: Mapping[str, str], asked: Asked) -> dict[str, str]:
