@@ -66,16 +66,28 @@ def moments(sizes: Sequence[int], means: Sequence[float]) -> dict[str, float]:
 
 
 def p_value(
-    sizes: Sequence[int], means: Sequence[float], theta: float, low: float, *, two_sided: bool, steps: int = 400
+    sizes: Sequence[int],
+    means: Sequence[float],
+    theta: float,
+    low: float,
+    high: float = 1.0,
+    *,
+    two_sided: bool,
+    steps: int = 400,
 ) -> float:
     """The p-value that the mean is above theta, or differs from it where it is above: largest over x in [-6, x0]."""
-    return p_of_moments(moments(sizes, means), theta, low, two_sided=two_sided, steps=steps)
+    return p_of_moments(moments(sizes, means), theta, low, high, two_sided=two_sided, steps=steps)
 
 
-def p_of_moments(at: dict[str, float], theta: float, low: float, *, two_sided: bool, steps: int = 400) -> float:
+def p_of_moments(
+    at: dict[str, float], theta: float, low: float, high: float = 1.0, *, two_sided: bool, steps: int = 400
+) -> float:
     """The same from the moments."""
     if at["m2"] < 1e-26:
-        return (1 - (at["mean"] - theta) / (at["mean"] - low)) ** at["counted"]
+        q = (at["mean"] - theta) / (at["mean"] - low)
+        return (1 - q) ** at["counted"] + (
+            q ** at["counted"] if two_sided and theta - low >= q * (high - low) * (1 - 1e-12) else 0.0
+        )
     s = max(0.0, -at["m3"], -at["pooled"])
     a = s / at["m2"]
     more = max(a * a, at["m4"] / at["m2"] - 3 * at["m2"] / at["nu"], 0.0)
@@ -100,7 +112,10 @@ def p_of_moments(at: dict[str, float], theta: float, low: float, *, two_sided: b
         left, right = left + max(0, i - 1) * step, left + min(steps, i + 1) * step
         steps = 20
     corner = c / 6 - 3 / (4 * c) if c >= 1e-9 else x0  # where the root's argument is 0
-    return max(best, chance(x0), chance(corner) if -6 <= corner <= x0 else 0.0)
+    rest = min(high, at["mean"] + 6 * math.sqrt(v))  # luck has given all it can: as if no cluster differed
+    q = (rest - theta) / (rest - low)
+    alike = (1 - q) ** at["counted"] + q ** at["counted"] if theta - low >= q * (high - low) * (1 - 1e-12) else 0.0
+    return max(best, chance(x0), chance(corner) if -6 <= corner <= x0 else 0.0, alike if two_sided else 0.0)
 
 
 def hidden_in_two(first: tuple[float, float], second: tuple[float, float], share: float, steps: int = 20_000) -> float:

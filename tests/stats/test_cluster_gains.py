@@ -69,7 +69,7 @@ def test_clusters_that_span_tasks_cluster_the_weighted_residuals():
 @pytest.mark.parametrize("gap", [1, 0.5, 0, -1])
 def test_alike_pairs_count_once_per_cluster(gap):
     found = cluster_gain(*split([gap] * 21), labels((3,) * 7))
-    assert found.p_value == pytest.approx((1 + abs(gap)) ** -7, rel=1e-12)
+    assert found.p_value == pytest.approx((1 + abs(gap) ** 7) / (1 + abs(gap)) ** 7, rel=1e-12)
     assert (found.p_value <= 0.05) == (found.verdict is not Verdict.UNDECIDED)
     assert (found.interval.trials, found.interval.scale, found.counted) == (21, "score gain", 7.0)
 
@@ -80,14 +80,14 @@ def test_alike_rollouts_of_two_policies_have_the_chance_that_both_hide(count):
     of = labels((4,) * count)
     found = two_sample_cluster_gain(Scores([1] * 4 * count), Scores([0] * 4 * count), (of, of))
     assert found.sides.better == pytest.approx(0.25**count, rel=1e-12)
-    assert found.p_value == pytest.approx(0.25**count, rel=1e-12)
+    assert found.p_value == pytest.approx(2 * 0.25**count, rel=1e-12)  # or the other way round
 
 
 def test_few_clusters_cannot_decide_any_gain():
-    four, five = (cluster_gain(*split([1.0] * count), range(count)) for count in (4, 5))
-    assert (four.verdict, five.verdict) == (Verdict.UNDECIDED, Verdict.BETTER)
-    assert str(four.notes[1]) == "4 clusters cannot decide any gain at this level."
-    assert str(five.notes[1]).startswith("Clusters that fail whole and were not met decide the width")
+    five, six = (cluster_gain(*split([1.0] * count), range(count)) for count in (5, 6))
+    assert (five.verdict, six.verdict) == (Verdict.UNDECIDED, Verdict.BETTER)
+    assert str(five.notes[1]) == "5 clusters cannot decide any gain at this level."
+    assert str(six.notes[1]).startswith("Clusters that fail whole and were not met decide the width")
     two = two_sample_cluster_gain(Scores([1, 1]), Scores([0, 0]), ("ab", "cd"))
     assert str(two.notes[0]) == "2 and 2 clusters, the fewer counted as 2.0."
     assert two.notes[1].kind == "too few clusters"

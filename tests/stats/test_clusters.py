@@ -185,7 +185,8 @@ def test_guaranteed_clusters_of_one_size_are_scores_of_their_own():
 
 def test_the_least_gain_that_clusters_can_show():
     assert [round(100 * least_gain_shown(count), 1) for count in (20, 40, 100, 200)] == [16.2, 7.8, 3.0, 1.5]
-    assert least_gain_shown(4) > 1 > least_gain_shown(5)
+    assert least_gain_shown(5) > 1 > least_gain_shown(6)
+    assert least_gain_shown(6, confidence=1 - 2**-5) == pytest.approx(1.0)
     assert least_gain_shown(20, confidence=0.99) == pytest.approx(0.01 ** (-1 / 20) - 1)
 
 

@@ -57,9 +57,8 @@ class UnitsPlan(Record):
         size = f"{self.units:,} units met {self.repeats:,} times by each policy"
         gain = f"{100 * (self.first - self.second):+.1f} points"
         told = f"{size} show {gain} for units like these with a chance of {formatting.percent(self.chance)}"
-        floor = (
-            f"{self.units:,} units cannot show less than {100 * self.least:.1f} points, however many tries are made."
-        )
+        what = "any gain" if self.least > 1.0 else f"less than {100 * self.least:.1f} points"
+        floor = f"{self.units:,} units cannot show {what}, however many tries are made."
         if self.needed is None:
             more = f"No number of units up to {MOST:,} reaches {formatting.percent(self.power)}."
         else:

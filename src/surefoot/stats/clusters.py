@@ -133,18 +133,18 @@ def cluster_shape(sizes: Iterable[int]) -> ClusterShape:
 
 
 def least_gain_shown(clusters: float, *, confidence: float = 0.95) -> float:
-    """Smallest gain that any test of so many clusters can show, however many tries are made in each.
+    """Smallest gain that a test of so many clusters can show, however many tries are made in each.
 
-    A share q of clusters that fail whole is not met with the chance (1 - q)^G, and turns a gain of q / (1 - q) into
-    none: so a gain of d is never told from none where (1 + d)^-G is above the error.
+    A share q of clusters that fail whole is not met with the chance (1 - q)^G, alone with the chance q^G, and turns a
+    gain of d = q / (1 - q) into none: so a gain is never told from none where (1 + d^G) / (1 + d)^G is above the error.
 
     Args:
         clusters: How many clusters, or how many are counted.
         confidence: The confidence of the verdict.
 
     Assumptions:
-        Independent clusters of one size, and any law of their gains. In units of the largest gain, 1 for rates; above
-        1 no gain can be shown.
+        Independent clusters of one size, any law of their gains, and a test that treats both policies alike. In units
+        of the largest gain, 1 for rates; above 1 no gain can be shown.
 
     Example:
         >>> from surefoot.stats.clusters import least_gain_shown
@@ -154,8 +154,11 @@ def least_gain_shown(clusters: float, *, confidence: float = 0.95) -> float:
     Reference:
         The chance of meeting none of the clusters that fail.
     """
-    number = _check.positive(clusters, "clusters")
-    return math.expm1(-math.log1p(-_check.confidence(confidence)) / number)
+    from surefoot.numerics import roots
+
+    number, error = _check.positive(clusters, "clusters"), 1.0 - _check.confidence(confidence)
+    alone = math.expm1(-math.log(error / 2.0) / number)
+    return alone if alone >= 1.0 else roots.last(lambda d: (1.0 + d**number) / (1.0 + d) ** number > error, 0.0, 1.0)
 
 
 def cluster_mean(
@@ -376,11 +379,11 @@ def gathered(
 
 
 def _least_p(ways: Sequence[Layout]) -> float:
-    """The p-value of the largest gain there can be, without any spread, against none."""
+    """The p-value of the largest gain there can be, without any spread, against none: the same on either side."""
     import numpy as np
 
     hidden = [one for way in ways for one in way.unmet(np.abs(way.weights))]
-    return math.exp(max(float(one.log_chance(np.array([0.5]))[0]) for one in hidden))
+    return 2.0 * math.exp(max(float(one.log_chance(np.array([0.5]))[0]) for one in hidden))
 
 
 def weighed(values: Floats, numbers: Ints, ends: tuple[float, float]) -> WeighedSample:
@@ -409,7 +412,7 @@ def shape_of(sizes: Floats) -> ClusterShape:
 
     return ClusterShape(
         len(sizes),
-        cluster_moments.effective_number(sizes),
+        float(sizes.sum() ** 2 / (sizes**2).sum()),
         cluster_moments.freedom(sizes),
         float(sizes.max() / sizes.sum()),
         cluster_moments.counted(sizes),

@@ -7,6 +7,7 @@ Satterthwaite's rule adds these. `Layout` depends on who belongs where, `Evidenc
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,12 +37,6 @@ def _sums(places: Ints, values: Floats, count: int = 0) -> Floats:
     """The sum of the values of every place, numbered from 0."""
     found: Floats = np.bincount(places, values, count)  # type: ignore[assignment]
     return found
-
-
-def effective_number(sizes: ArrayLike) -> float:
-    """Kish's effective number of clusters, (sum m)^2 / sum m^2."""
-    sizes = np.asarray(sizes, float)
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def counted(sizes: ArrayLike) -> float:
@@ -241,12 +236,14 @@ class Unmet:
         reaches: The reach of the places used so far, as a share of all.
         numbers: The counted clusters of these.
         logs: The sum of K_h log(K_h / d_h) over these.
+        places: K_h and d_h of every place.
     """
 
     joins: Floats
     reaches: Floats
     numbers: Floats
     logs: Floats
+    places: tuple[Floats, Floats]
 
     @classmethod
     def of(cls, reaches: ArrayLike, number: ArrayLike) -> Unmet:
@@ -254,13 +251,14 @@ class Unmet:
         every, counts = np.asarray(reaches, float), np.asarray(number, float)
         there = every > 0.0
         if not there.any():
-            return cls(np.empty(0), np.ones(1), np.zeros(1), np.zeros(1))
+            return cls(np.empty(0), np.ones(1), np.zeros(1), np.zeros(1), (np.zeros(1), np.ones(1)))
         shares, counts = every[there] / every[there].sum(), counts[there]
         order = np.argsort(-shares / counts, kind="stable")
         shares, counts = shares[order], counts[order]
         d, k = np.cumsum(shares), np.cumsum(counts)
         joins = d[:-1] - k[:-1] * shares[1:] / counts[1:]
-        return cls(np.maximum.accumulate(joins), d, k, np.cumsum(counts * np.log(counts / shares)))
+        logs = np.cumsum(counts * np.log(counts / shares))
+        return cls(np.maximum.accumulate(joins), d, k, logs, (counts, shares))
 
     def log_chance(self, share: Floats) -> Floats:
         """The logarithm of that chance, for each share."""
@@ -273,6 +271,14 @@ class Unmet:
             found: Floats = np.minimum(0.0, self.logs[at] + self.numbers[at] * np.log(left))
         return found
 
+    def log_chance_alone(self, share: Floats) -> Floats:
+        """The logarithm of the chance that only clusters which fail whole are met, with the same shares of them."""
+        (counts, reaches), left = self.places, np.maximum(0.0, 1.0 - share) / max(self.numbers[-1], 1e-300)
+        failing = np.clip(1.0 - (counts / reaches) * left[..., None], 0.0, 1.0)  # 0 in places that are not used yet
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.where(counts > 0.0, counts * np.log(failing), -np.inf).sum(axis=-1)
+        return logs
+
 
 @dataclass(frozen=True, slots=True)
 class Above:
@@ -281,6 +287,7 @@ class Above:
     Attributes:
         mean: The observed mean.
         low: The least mean there can be.
+        high: The largest.
         root: The standard error, two clusters like the worst ones seen added; 0 where clusters do not differ.
         skew: The skewness against the statement, 0 or more.
         freedom: Degrees of freedom.
@@ -289,6 +296,7 @@ class Above:
 
     mean: float
     low: float
+    high: float
     root: float
     skew: float
     freedom: float
@@ -305,10 +313,9 @@ class Above:
         The two-sided one is for thetas that are not above the mean.
         """
         theta = np.atleast_1d(np.asarray(theta, float))[:, None]
+        alike = self._log_alike(theta, two_sided)[:, 0]
         if self.root == 0.0:
-            apart = np.maximum(0.0, self.mean - theta)
-            hidden = self._log_unmet(np.minimum(1.0, apart / max(self.mean - self.low, 1e-300)))
-            return hidden[:, 0], np.where(apart > 0.0, -np.inf, 0.0)[:, 0]
+            return alike, np.where(self.mean > theta, -np.inf, 0.0)[:, 0]
         last = (self.mean - theta) / self.root
         start, top = np.minimum(LEAST, last), np.minimum(MOST, last)
         even = start + (top - start) * np.linspace(0.0, 1.0, NODES)
@@ -324,7 +331,22 @@ class Above:
             x = np.concatenate((left + (right - left) * np.linspace(0.0, 1.0, INSIDE), best), axis=1)
             x.sort(axis=1)
             values = self._log_values(x, last, theta, two_sided)
-        return np.maximum(values.max(axis=1), bare), bare
+        found = np.maximum(values.max(axis=1), bare)
+        return (np.maximum(found, alike) if two_sided else found), bare
+
+    def _log_alike(self, theta: Floats, two_sided: bool) -> Floats:
+        """The logarithm of the p-value were clusters alike and all of the gap hidden: exact for clusters of one size.
+
+        Of two sides, the same law may give the hidden clusters alone. Clusters that differ: where luck ends.
+        """
+        mean = min(self.high, self.mean - LEAST * self.root)
+        share = np.clip((mean - theta) / max(mean - self.low, 1e-300), 0.0, 1.0)
+        if not two_sided:
+            return self._log_unmet(share)
+        as_far = theta - self.low >= share * (self.high - self.low) * (1.0 - 1e-12)
+        both = [np.logaddexp(one.log_chance(share), one.log_chance_alone(share)) for one in self.unmet]
+        found: Floats = np.where(as_far, np.minimum(0.0, np.max(both, axis=0)), self._log_unmet(share))
+        return found
 
     def _log_values(self, x: Floats, last: Floats, theta: Floats, two_sided: bool) -> Floats:
         """The logarithm of the chance to see such data with this much of the gap by luck and the rest hidden."""
@@ -338,9 +360,7 @@ class Above:
         return values
 
     def _log_unmet(self, share: Floats) -> Floats:
-        found = self.unmet[0].log_chance(share)
-        for other in self.unmet[1:]:
-            found = np.maximum(found, other.log_chance(share))
+        found: Floats = functools.reduce(np.maximum, (one.log_chance(share) for one in self.unmet))
         return found
 
     def _normal(self, x: Floats) -> Floats:
@@ -389,11 +409,10 @@ class Evidence:
         unmet: tuple[Sequence[Unmet], Sequence[Unmet]],
     ) -> Evidence:
         """The tests of a mean between these ends; `unmet` at the low end, and at the high one."""
-        low, high = ends
-        mean = min(high, max(low, mean))
+        mean = min(ends[1], max(ends[0], mean))
         down, up = moments.adverse
-        one = _guarded(mean, low, moments, down, tuple(unmet[0]), high - low)
-        other = _guarded(-mean, -high, moments, up, tuple(unmet[1]), high - low)
+        one = _guarded(mean, ends, moments, down, tuple(unmet[0]))
+        other = _guarded(-mean, (-ends[1], -ends[0]), moments, up, tuple(unmet[1]))
         return cls(moments, number, one, other)
 
     @property
@@ -432,16 +451,16 @@ class Evidence:
 
 
 def _guarded(
-    mean: float, low: float, moments: Moments, adverse: float, unmet: tuple[Unmet, ...], width: float
+    mean: float, ends: tuple[float, float], moments: Moments, adverse: float, unmet: tuple[Unmet, ...]
 ) -> Above:
     """The test with the moments against it, as if two more clusters like the worst ones had been seen."""
     known = moments.second
-    if known <= (FLAT * width) ** 2:
-        return Above(mean, low, 0.0, 0.0, moments.freedom, unmet)
+    if known <= (FLAT * (ends[1] - ends[0])) ** 2:
+        return Above(mean, *ends, 0.0, 0.0, moments.freedom, unmet)
     worst = adverse / known
     extra = max(worst**2, moments.fourth / known - 3.0 * known / moments.freedom, 0.0)
     spread = known + 2.0 * extra
-    return Above(mean, low, math.sqrt(spread), (adverse + 2.0 * worst**3) / spread**1.5, moments.freedom, unmet)
+    return Above(mean, *ends, math.sqrt(spread), (adverse + 2.0 * worst**3) / spread**1.5, moments.freedom, unmet)
 
 
 def evidence(values: Floats, ways: Sequence[Layout], meetings: Layout | None, ends: tuple[float, float]) -> Evidence:
