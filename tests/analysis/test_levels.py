@@ -14,6 +14,7 @@ import surefoot as sf
 from surefoot import Verdict, stats
 from surefoot.core.notes import Note
 from surefoot.numerics.rates import inversion
+from surefoot.reporting.answers import short_answer
 from surefoot.stats.exact_gains import exact_p
 from surefoot.stats.strata import least_p
 from tests.oracles.strata import rule_x
@@ -76,6 +77,44 @@ def test_few_units_that_disagree_are_named() -> None:
     assert [(level, claimed) for level, *_, claimed in note.values["levels"]] == [
         *(("easy", True), ("even", False), ("hard", True)),
     ]
+
+
+def test_the_answer_depends_on_a_setting_on_which_it_is_better_here_and_worse_there() -> None:
+    found = sf.compare(by_dataset({"real": (18, 6), "sim": (8, 13)}), "new", "old")
+    assert found.gain.verdict is Verdict.BETTER  # on average, which answers nothing
+    assert (found.depends_on, found.opposite) == ("dataset", ())
+    assert found.verdict is Verdict.UNDECIDED
+    assert found.outlook is None
+    swapped = sf.compare(by_dataset({"real": (18, 6), "sim": (8, 13)}), "old", "new")
+    assert (swapped.depends_on, swapped.verdict) == ("dataset", Verdict.UNDECIDED)
+    worse = sf.compare(by_dataset({"real": (18, 6), "sim": (8, 13)}), "new", "old", margin=0.45)
+    assert worse.depends_on == ""  # -25 points are less than what matters
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_levels_of_scores_that_disagree_are_named(paired: bool) -> None:
+    rng = np.random.default_rng(8)
+    rows = [
+        (policy, f"s{scene:03}" if paired else "", light, float(np.round(rng.beta(6 * mean, 6 - 6 * mean), 3)))
+        for scene in range(120)
+        for light in [("day", "dim")[scene % 2]]
+        for policy in ("new", "old")
+        for mean in [{"newday": 0.9, "olday": 0.5, "newdim": 0.4, "oldday": 0.5, "olddim": 0.6}[policy + light]]
+    ]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "scene", "light", "score"], orient="row"))
+    found = sf.compare(table, "new", "old")
+    assert (found.verdict, found.depends_on) == (Verdict.UNDECIDED, "light")
+    assert "worse on dim -0." in str(found.notes[0])
+    assert sf.slices(table, "new", "old").both_ways == ("light",)
+
+
+def test_of_many_units_those_that_go_against_the_answer_stand_in_it() -> None:
+    cells = {
+        (who, f"scene {at}"): (18 if (who == "new") == (at > 0) else 6, 20) for who in ("new", "old") for at in range(6)
+    }
+    found = sf.compare(counted(cells, "scene"), "new", "old")
+    assert (found.verdict, found.opposite, found.depends_on) == (Verdict.BETTER, ("scene=scene 0",), "scene")
+    assert "new is better, but worse in scene=scene 0" in short_answer(found)
 
 
 def test_a_level_alone_looks_at_no_levels() -> None:

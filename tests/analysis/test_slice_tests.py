@@ -120,3 +120,32 @@ def test_a_scene_met_more_often_by_one_does_not_count_its_mean_as_a_rollout():
     assert "whole scenes" in found.how
     assert min(one.worse for one in found.slices) > 0.025
     assert any(note.kind == "uneven partners" for note in found.notes)
+
+
+def trained(seeds: int = 10) -> list[tuple[object, ...]]:
+    """Trained copies of each policy with rates of their own, each met under every light and clutter."""
+    rng = np.random.default_rng(21)
+    return [
+        (who, light, clutter, f"{who}-{seed}", bool(rng.random() < rate))
+        for who in ("new", "old")
+        for seed in range(seeds)
+        for rate in [(0.1, 0.95)[seed % 2 if who == "old" else seed % 4 == 0]]
+        for light in ("dim", "lamp", "day")
+        for clutter in ("none", "some")
+        for _ in range(4)
+    ]
+
+
+def test_few_runs_that_span_cells_are_compared_as_wholes():
+    """Shuffling their rollouts named a slice in 20% of tables of equal policies."""
+    found = sf.slices(table(trained(), ["policy", "lighting", "clutter", "copy", "success"]), "new", "old")
+    assert "whole copies" in found.how
+    assert found.claimed == ()
+
+
+def test_one_policy_of_several_runs_is_looked_at_by_whole_runs():
+    found = sf.slices(table(trained(), ["policy", "lighting", "clutter", "copy", "success"]), "new")
+    assert "by whole copies" in found.how
+    alone = sf.slices(table(trained(), ["policy", "lighting", "clutter", "copy", "success"]), "new", ignore="copy")
+    drops = [min(drop for *_, drop in one.noticed if drop is not None) for one in (found, alone)]
+    assert drops[0] > drops[1]  # whole runs tell less than as many rollouts by themselves

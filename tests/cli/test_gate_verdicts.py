@@ -120,3 +120,24 @@ def test_one_false_alarm_among_all_levels_is_paid_for_by_all():
     from surefoot.analysis.comparisons import family_level
 
     assert family_level(4, 0.95, gate=True)["bounds_at"] == (0.95, 1.0 - (1.0 - 0.95) / 4)
+
+
+def test_a_gate_does_not_pass_an_average_that_depends_on_a_column(tmp_path, capsys):
+    rows = ["policy,task,lighting,success"]
+    for policy, day, dim in (("new", 19, 8), ("old", 6, 14)):
+        for task in range(4):
+            wins = (("day", day), ("dim", dim))
+            rows += [f"{policy},t{task},{light},{int(at < won)}" for light, won in wins for at in range(20)]
+    (tmp_path / "runs.csv").write_text("\n".join(rows) + "\n")
+    asked = ("compare", str(tmp_path / "runs.csv"), "--first", "new", "--second", "old", "--gate")
+    code, out, _ = compare_said(capsys, *asked)
+    assert code == 2
+    assert "For these 4 tasks: depends on lighting. new - old = +" in out
+    assert out.splitlines()[-1] == "Gate: cannot tell (exit code 2): depends on lighting."
+    code, out, _ = compare_said(capsys, *asked, "--json")
+    body = json.loads(out)
+    assert (code, body["verdict"], body["depends_on"], body["gate"]["code"]) == (2, "undecided", "lighting", 2)
+    assert body["says"] == "Whether new is better than old depends on lighting."
+    code, out, _ = compare_said(capsys, *asked, "--format", "github")
+    assert (code, "depends on lighting" in out) == (2, True)
+    assert compare_said(capsys, *asked, "--by", "lighting")[0] == 1  # a level is worse: that need is broken

@@ -79,7 +79,7 @@ def test_levels_that_disagree_stand_before_the_answer():
     said = "The difference depends on task: worse on pour -65.0 points"
     assert str(made).startswith(said)
     page = made.html()
-    assert page.index(said) < page.index("For these 2 settings (task): cannot tell whether")
+    assert page.index(said) < page.index("For these 2 settings (task): whether new is better than old depends on task.")
     assert page.index(said) < page.index('<p class="answer">')
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _arguments, _check
 from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Weights, bounds_by
-from surefoot.analysis.levels import disagreeing, held_within, macro_average, spread_of_units
+from surefoot.analysis.levels import disagreeing, held_within, macro_average, opposed, spread_of_units
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import outlook
 from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target, reading_of_structure
@@ -165,11 +165,20 @@ class Comparison(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """What is shown about the first policy; nothing when the two met no common task.
+        """What is shown about the first policy, in a family by the step-down; nothing where it depends on a setting."""
+        if self.stepped is not None:
+            return self.stepped.verdict
+        return Verdict.UNDECIDED if self.depends_on and not self.opposite else self.gain.verdict
 
-        In a family it is the step-down's, which decides at least what the simultaneous intervals decide.
-        """
-        return self.gain.verdict if self.stepped is None else self.stepped.verdict
+    @property
+    def depends_on(self) -> str:
+        """The column in whose levels the first is shown better here and worse there; empty where there is none."""
+        return "" if self.stepped is not None else opposed(self.notes, self.gain).column
+
+    @property
+    def opposite(self) -> tuple[str, ...]:
+        """The levels that are shown to be the opposite of the verdict, such as ``task=stack``."""
+        return opposed(self.notes, self.gain).levels
 
     @in_its_words
     def __str__(self) -> str:
@@ -291,8 +300,8 @@ def in_context(made: Comparison, asked: Asked, found: Found, *, confidence: floa
     if not made.comparable or made.judged is not None or asked.level is not None:
         return made
     computed = asked.compared
-    first = disagreeing(computed, made.gain, confidence=confidence)
     last = (*macro_average(computed, found, made.gain), *spread_of_units(computed, found, made.verdict))
+    first = disagreeing(computed, made.gain, confidence=confidence)
     return replace(made, notes=(*first, *made.notes, *last))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import stats
 from surefoot.analysis.comparison_data import Asked, Found, Make
@@ -25,6 +26,11 @@ UNEVEN = 0.1
 """Pearson's distance of the shares from even ones above which a verdict must hold within the column too."""
 MOST_SHOWN = 6
 """Of more levels only those that disagree are named, or the lowest and the highest."""
+KINDS = ("depends on", "gain differs", "levels disagree")
+"""Notes that carry levels of a column."""
+DIRECTED = (Verdict.BETTER, Verdict.WORSE)
+FEWEST = 4
+"""A unit of fewer levels is spoken of as a setting."""
 MOST_LEVELS = 60
 """Levels of all columns together that are looked at for opposite gains."""
 
@@ -89,23 +95,53 @@ def _within(asked: Asked, column: Column, found: Found, paired: bool | None, tar
 
 def disagreeing(asked: Asked, gain: Gain, *, confidence: float) -> tuple[Note, ...]:
     """Notes of columns whose levels disagree with the headline, and of gains that differ between levels."""
-    if asked.level is not None or asked.measure != "success":
-        return ()
-    columns = _looked_at(asked)
+    columns = _looked_at(asked) if asked.level is None else []
     if not columns:
         return ()
-    error = 1.0 - confidence
-    levels = [level for column in columns for level in _levels(asked, column, confidence)]
+    error, of = 1.0 - confidence, _levels if asked.measure == "success" else _levels_of_scores
+    levels = [level for column in columns for level in of(asked, column, confidence)]
     claimed = {level for level, sure in zip(levels, _holm(_p_values(levels, error), error), strict=True) if sure}
     notes: list[Note] = []
     for column in columns if levels else ():
         own = [level for level in levels if level.key == column.key]
         named = [level for level in own if level in claimed and level.verdict is not gain.verdict]
-        gap = _gap(asked, column) * len(columns)
+        gap = _gap(asked, column) * len(columns) if asked.measure == "success" else 1.0
         if named or gap <= error:
             shown = own if len(own) <= MOST_SHOWN else named or _ends(own)
-            notes.append(_note(column, shown, [level for level in own if level in claimed], gap))
+            said = {"scale": gain.interval.scale, "set": column.role != "unit" or column.levels < FEWEST}
+            notes.append(_note(column, shown, [level for level in own if level in claimed], gap, said))
     return tuple(notes)
+
+
+class Opposed(NamedTuple):
+    """The column that an average depends on, and single levels that go against one that still answers."""
+
+    column: str = ""
+    levels: tuple[str, ...] = ()
+
+
+def opposed(notes: Sequence[Any], gain: Gain) -> Opposed:
+    """What levels show against the average gain, by more than its margin.
+
+    Where levels of a setting are shown better and others worse, the average answers nothing. Of four units or more it
+    does: what was asked is their average, and the units that go against it are named beside it.
+    """
+    found = [note for note in notes if note.kind in KINDS and _against(note, gain)]
+    both = [note for note in found if note.kind == "depends on"]
+    column = str(both[0].values["column"]) if both else ""
+    if gain.verdict not in DIRECTED or any(note.values.get("set", True) for note in both):
+        return Opposed(column)
+    return Opposed(column, tuple(f"{note.values['column']}={name}" for note in found for name in _against(note, gain)))
+
+
+def _against(note: Note, gain: Gain) -> list[str]:
+    """The levels that are shown to go against the average; all where it shows nothing and levels differ."""
+    sure = [one for one in note.values["levels"] if one[4]]
+    worse = [str(name) for name, ahead, low, *_ in sure if ahead < 0.0 and low < -gain.margin]
+    better = [str(name) for name, ahead, _, high, _ in sure if ahead > 0.0 and high > gain.margin]
+    if gain.verdict in DIRECTED:
+        return worse if gain.verdict is Verdict.BETTER else better
+    return [*worse, *better] if worse and better else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +227,22 @@ def _levels(asked: Asked, column: Column, confidence: float) -> list[_Level]:
     return sorted(found, key=lambda one: one.name)
 
 
+def _levels_of_scores(asked: Asked, column: Column, confidence: float) -> list[_Level]:
+    """The levels of a column that both met, each compared as the design of its rollouts asks for."""
+    roles: dict[str, str] = {**asked.rollouts.design_roles(), column.key: "ignore"}
+    met: dict[str, set[str | None]] = {}
+    for group in asked.rollouts.summary(by=("policy", column.key)):
+        if group.known(asked.measure) and group.key[1] is not None:
+            met.setdefault(group.key[1], set()).add(group.key[0])
+    found = []
+    for name in sorted(name for name, who in met.items() if {asked.first, asked.second} <= who):
+        part = replace(asked.rollouts.where(**{column.key: name}), declared=roles)
+        made = found_between(replace(asked, rollouts=part), strict=False)
+        if made.comparable:
+            found.append(_Level(column.key, name, made.make, confidence))
+    return found
+
+
 def _holm(p_values: list[float], error: float) -> list[bool]:
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
     claimed = [False] * len(p_values)
@@ -220,13 +272,13 @@ def _gap(asked: Asked, column: Column) -> float:
     return min(1.0, min(found) * len(found))
 
 
-def _note(column: Column, shown: list[_Level], claimed: list[_Level], gap: float) -> Note:
+def _note(column: Column, shown: list[_Level], claimed: list[_Level], gap: float, said: dict[str, Any]) -> Note:
     signs = {level.verdict for level in claimed}
     kind = "depends on" if len(signs) == 2 else "gain differs" if gap <= 0.05 else "levels disagree"
     lines = tuple(
         (one.name, one.gain.estimate, one.gain.interval.low, one.gain.interval.high, one in claimed) for one in shown
     )
-    return Note(kind, {"column": column.name, "levels": lines, "p": gap})
+    return Note(kind, {"column": column.name, "levels": lines, "p": gap, **said})
 
 
 def macro_average(asked: Asked, found: Found, gain: Gain) -> tuple[Note, ...]:

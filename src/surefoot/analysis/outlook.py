@@ -23,7 +23,7 @@ def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
         found: The comparison.
         most: The largest gain there can be, in the unit of the scores.
     """
-    if found.verdict is not Verdict.UNDECIDED or not found.comparable:
+    if found.verdict is not Verdict.UNDECIDED or not found.comparable or found.depends_on:
         return None
     if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
         return None

@@ -27,6 +27,13 @@ def normal_drop(spread: float, information: float, error: float) -> float | None
     return float((special.ndtri(POWER) - special.ndtri(error)) * spread / information)
 
 
+def drop_of(half: float, error: float) -> float:
+    """The same from half the width of an interval whose ends have this error each."""
+    from scipy import special
+
+    return half * (1.0 - float(special.ndtri(POWER)) / float(special.ndtri(error)))
+
+
 def sides_of(make: Any, error: float, least: float) -> Sides:
     """The one-sided p-values of a slice; where the work is dear and they are above `least`, lower bounds of them."""
     if make is None:

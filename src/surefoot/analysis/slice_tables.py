@@ -189,10 +189,9 @@ def slice_table(asked: Asked, by: Sequence[str], *, dealt: bool = False) -> Slic
     strata = tuple(dict.fromkeys(within))
     clusters = [column for column in design.of("cluster") if column.key not in factors]
     unit = clusters[-1].key if clusters else units[0] if many else None
-    own = False
-    runs = design.keys("run")
-    if runs and _runs(asked):
-        unit, own = runs[0], True
+    runs = sorted((column for column in design.of("run") if column.key not in factors), key=lambda one: one.levels)
+    own = bool(runs) and (unit is None or _runs(asked))
+    unit = runs[0].key if own else unit  # the widest: rollouts of one run share more than chance
     inner = tuple(key for key in (*units, *design.keys("setting")) if unit is not None and not own)
     dealt = dealt or not asked.second or unit is not None  # partners share what was set beforehand
     guards = () if dealt else tuple(one.key for one in uneven_columns(asked) if one.key not in factors)

@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 from surefoot import stats
 from surefoot.analysis.levels import UNEVEN
-from surefoot.analysis.slice_p_values import Parts, normal_drop, sides_of
+from surefoot.analysis.slice_p_values import Parts, drop_of, normal_drop, sides_of
 from surefoot.analysis.slice_tables import FIRST, VALUE, SliceTable, Where, pairs_of
 from surefoot.analysis.targets import weakest
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import plural
 from surefoot.numerics import slice_shuffles
 from surefoot.numerics.slice_shuffles import DRAWS, Shuffle
 from surefoot.stats.slices import Claim, SliceTests, by_holm, least_drop, stepped_down
@@ -144,7 +145,12 @@ class _Kind:
     def _drop(self, place: int, error: float) -> float | None:
         sizes, sums = self._seen()
         size, total = sizes[place], sums[place]
-        return least_drop(*size, total[1] / size[1], error) if self.table.asked.measure == "success" else None
+        if self.table.asked.measure == "success" and not self.table.unit:
+            return least_drop(*size, total[1] / size[1], error)
+        ends = self._make(place)(confidence=1.0 - 2.0 * error, margin=0.0).interval
+        drop = drop_of(0.5 * (ends.high - ends.low), error)
+        low, high = self.table.asked.ends
+        return drop if drop < high - low else None
 
     def _holm(self, confidence: float, claim: Claim) -> SliceTests:
         """Holm on one-sided p-values; a lower bound stands for one until it would be claimed."""
@@ -226,12 +232,12 @@ class _Cells(_Kind):
             pl.col("cell").n_unique().alias("cells"),
         ).sort("cell", "first", "sum", "size")  # fmt: skip
         if whole["cells"].max() != 1:
-            return None, f"{name} spans cells: Holm on the p-value of every slice, whole {name}s as clusters."
+            return None, f"{name} spans cells: Holm on the p-value of every slice, by whole {plural(name)}."
         cell, total, size = (whole[one].to_numpy() for one in ("cell", "sum", "size"))
         count = len(members)
         mean = np.bincount(cell, total, minlength=count) / np.maximum(np.bincount(cell, size, minlength=count), 1.0)
         made = slice_shuffles.of_scores(total - size * mean[cell], whole["first"].to_numpy(), cell, members)
-        return made, f"Labels of whole {name}s shuffled."
+        return made, f"Labels of whole {plural(name)} shuffled."
 
     def _strata(self, place: int, group: Any) -> Strata:
         """Of every group of a slice's cells that both met: its number, both policies' rollouts and sums, its weight."""
@@ -308,11 +314,9 @@ class _Cells(_Kind):
         return partial(stats.stratified_score_gain, parts, weights=weights)
 
     def _drop(self, place: int, error: float) -> float | None:
-        if self.table.asked.measure == "success" and not self.table.own:
-            return super()._drop(place, error)
         shuffle = getattr(self, "shuffle", None)
-        if shuffle is None:
-            return None
+        if shuffle is None or (self.table.asked.measure == "success" and not self.table.own):
+            return super()._drop(place, error)
         inside = self.members[:, place]
         both = self.n[inside] + self.m[inside]
         return normal_drop(shuffle.spread[place], float((self.n[inside] * self.m[inside] / both).sum()), error)
@@ -358,7 +362,7 @@ class _Units(_Kind):
             np.add.at(sums, unit[order], gap[order, None] * self.members[cell[order]])
             sums = sums[np.lexsort(sums.T[::-1])]
             shuffle = slice_shuffles.of_units(sums)
-            how = f"Labels exchanged in whole {name}s."
+            how = f"Labels exchanged in whole {plural(name)}."
         self.shuffle = shuffle
         if not self.even:
             self.notes = (Note("uneven partners", {"unit": name}),)
@@ -470,7 +474,10 @@ class _Alone(_Kind):
 
     def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
         name = "Boschloo's test" if self.table.asked.measure == "success" else "the p-value"
-        return self._holm(confidence, claim), f"Holm on {name} of every slice against the rest."
+        whole = ""
+        if self.table.unit is not None:
+            name, whole = "the p-value", f", by whole {plural(self.table.called(self.table.unit))}"
+        return self._holm(confidence, claim), f"Holm on {name} of every slice against the rest{whole}."
 
     def _make(self, place: int) -> Any:
         parts, weights, _ = self._parts(place)

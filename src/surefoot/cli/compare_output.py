@@ -96,7 +96,7 @@ def _show_levels(found: Sequence[Comparison], explained: str) -> None:
             span(each.interval.low, each.interval.high, each.interval.scale),
             "" if each.p_value is None else p_value(each.p_value).removeprefix("p = ").removeprefix("p "),
             sentences.CELL[each.verdict] if each.comparable else "not comparable",
-            *([sentences.GATE_WORDS[gate_verdicts.code_of(each.bounds, each.gain.margin)]] if each.bounds else []),
+            *([sentences.GATE_WORDS[gate_verdicts.code_of_one(each)]] if each.bounds else []),
         ]
         for each in found
     ]
@@ -213,7 +213,7 @@ def _review(
     gate = None
     if ends is not None:
         judged = ends.code != gate_verdicts.NOT_COMPARABLE
-        codes = tuple(gate_verdicts.code_of(each.bounds, each.gain.margin) for each in found if each.bounds)
+        codes = tuple(gate_verdicts.code_of_one(each) for each in found if each.bounds)
         gate = Judged(ends.code, ends.says, codes if judged and len(codes) == len(found) else ())
     return Review(found, flipped, tuple(by_task), findings, gate)
 

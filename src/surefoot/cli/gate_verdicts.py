@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from surefoot.core import formatting as formatting
 from surefoot.core.interval import Bound
-from surefoot.core.sentences import BEHIND, GATE
+from surefoot.core.sentences import BEHIND, DEPENDS, GATE
 from surefoot.core.words import say
+
+if TYPE_CHECKING:
+    from surefoot.analysis.comparisons import Comparison
 
 NOT_COMPARABLE = 3
 TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats."
@@ -27,9 +30,9 @@ Bounds = tuple[Bound, Bound]
 """What a gate judges by: the gain is at least the first and at most the second, each at the whole confidence."""
 
 
-def of_bounds(bounds: Sequence[Bounds], margin: float, names: Sequence[str] = ()) -> Ended:
+def of_bounds(bounds: Sequence[Bounds], margin: float, names: Sequence[str] = (), codes: Sequence[int] = ()) -> Ended:
     """How a gate ends: one regression fails it, and it passes only when nothing is open; the culprits are named."""
-    codes = [code_of(each, margin) for each in bounds]
+    codes = codes or [code_of(each, margin) for each in bounds]
     code = 1 if 1 in codes else max(codes)
     behind = code == 2 and any(upper.value < 0.0 for (_, upper), each in zip(bounds, codes, strict=True) if each == 2)
     several = bool(code) and len(names) > 1
@@ -63,7 +66,10 @@ def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
     names = [str(one.task or one.policy or one.first) for one in found]
-    return of_bounds([one.bounds for one in found], found[0].gain.margin, names)
+    codes = [code_of_one(one) for one in found]
+    if codes == [2] and found[0].depends_on:
+        return Ended(2, f"{GATE[2].removesuffix('.')}: {DEPENDS.format(column=found[0].depends_on)}.")
+    return of_bounds([one.bounds for one in found], found[0].gain.margin, names, codes)
 
 
 def not_comparable(why: str) -> Ended:
@@ -88,6 +94,12 @@ def end(ends: Ended | None, *, as_json: bool) -> None:
     elif not as_json:
         typer.echo(ends.says)
     raise typer.Exit(ends.code)
+
+
+def code_of_one(one: Comparison) -> int:
+    """The code of one comparison; 2 where it depends on a column, so that no average answers."""
+    code = code_of(one.bounds, one.gain.margin) if one.bounds else 2
+    return 2 if one.depends_on and (code == 0 or not one.opposite) else code
 
 
 def code_of(bounds: Bounds, margin: float) -> int:

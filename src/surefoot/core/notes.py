@@ -269,31 +269,34 @@ def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> 
 # What comparisons of tables say
 
 
-def _level(level: str, gain: float, low: float, high: float) -> str:
-    return f"{level} {formatting.estimate(gain, low, high, 'gain')}"
+def _level(one: Sequence[Any], scale: formatting.Scale) -> str:
+    level, gain, low, high = one[:4]
+    return f"{level} {formatting.estimate(gain, low, high, scale)}"
 
 
 @says("depends on")
-def _depends_on(column: str, levels: Sequence[Sequence[Any]], **_: float) -> str:
+def _depends_on(column: str, levels: Sequence[Sequence[Any]], scale: formatting.Scale = "gain", **_: Any) -> str:
     ways = {
-        word: [_level(*one[:4]) for one in levels if one[4] and (one[1] > 0.0) is better]
+        word: [_level(one, scale) for one in levels if one[4] and (one[1] > 0.0) is better]
         for word, better in (("worse", False), ("better", True))
     }
-    rest = [_level(*one[:4]) for one in levels if not one[4]]
+    rest = [_level(one, scale) for one in levels if not one[4]]
     said = [f"{word} on {', '.join(named)}" for word, named in ways.items() if named]
     said += [f"not shown on {', '.join(rest)}"] if rest else []
     return f"The difference depends on {column}: {'; '.join(said)}."
 
 
 @says("gain differs")
-def _gain_differs(column: str, levels: Sequence[Sequence[Any]], p: float) -> str:
-    shown = ", ".join(_level(*one[:4]) for one in levels)
+def _gain_differs(
+    column: str, levels: Sequence[Sequence[Any]], p: float, scale: formatting.Scale = "gain", **_: Any
+) -> str:
+    shown = ", ".join(_level(one, scale) for one in levels)
     return f"The gain differs between levels of {column} ({formatting.p_value(min(1.0, p))}): {shown}."
 
 
 @says("levels disagree")
-def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], **_: float) -> str:
-    shown = ", ".join(f"{'better' if one[1] > 0.0 else 'worse'} on {_level(*one[:4])}" for one in levels if one[4])
+def _levels_disagree(column: str, levels: Sequence[Sequence[Any]], scale: formatting.Scale = "gain", **_: Any) -> str:
+    shown = ", ".join(f"{'better' if one[1] > 0.0 else 'worse'} on {_level(one, scale)}" for one in levels if one[4])
     return f"By {column}: {shown}."
 
 

@@ -63,6 +63,12 @@ ANSWER = {
 }
 """The verdict after what it is about: ``For these 4 scenes: ...``."""
 
+DEPENDS = "depends on {column}"
+"""The verdict where the first is shown better on some levels of a column and worse on others."""
+
+NAMED_DEPENDS = "whether {first} is better than {second} depends on {column}."
+"""The same as a headline."""
+
 LOWER_IS_BETTER = "lower is better"
 """Beside a gain that counts how much less the first has."""
 

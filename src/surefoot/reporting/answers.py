@@ -47,9 +47,26 @@ def short_answer(one: Comparison) -> str:
     where = f" on {one.task}" if one.task else ""
     if not one.comparable:
         return f"For {one.about}{where}: {sentences.GATE_WORDS[3]}"
+    if one.depends_on and not one.opposite:
+        return f"For {one.about}{where}: {verdict_word(one)}"
     if one.verdict is Verdict.UNDECIDED and one.gain.margin and one.gain.not_worse:
         return f"For {one.about}{where}: {sentences.NO_WORSE.format(first=one.first, margin=_margin(one.gain))}"
-    return f"For {one.about}{where}: {_verdict(one, one.verdict)}"
+    return f"For {one.about}{where}: {_verdict(one, one.verdict)}{but_opposite(one)}"
+
+
+def verdict_word(one: Comparison) -> str:
+    """The verdict in a word, where the policies are named beside it."""
+    if one.depends_on and not one.opposite:
+        return sentences.DEPENDS.format(column=one.depends_on)
+    return f"{sentences.CELL[one.verdict]}{but_opposite(one)}"
+
+
+def but_opposite(one: Comparison) -> str:
+    """The levels that show the opposite of the verdict; empty where none does."""
+    if not one.opposite:
+        return ""
+    other = Verdict.WORSE if one.verdict is Verdict.BETTER else Verdict.BETTER
+    return f", but {sentences.CELL[other]} in {formatting.some_names(list(one.opposite), 4)}"
 
 
 def other_answer(one: Comparison) -> str:
@@ -94,6 +111,10 @@ def comparison_answer(one: Comparison) -> tuple[str, ...]:
         takes = (sentences.sentence(one.verdict, *ends, margin=one.gain.margin, scale=scale), *takes)
     edge = _margin(one.gain) if one.gain.margin else ""
     answer = sentences.headline(one.verdict, one.first, one.second, margin=edge, about=str(one.about))
+    if one.depends_on and not one.opposite:
+        said = sentences.NAMED_DEPENDS.format(first=one.first, second=one.second, column=one.depends_on)
+        answer = sentences.about_units(str(one.about), said)
+    answer = f"{answer.removesuffix('.')}{but_opposite(one)}."
     return answer, stands, *filter(None, (other_answer(one),)), *takes, *behind(one)
 
 
@@ -176,8 +197,8 @@ def chip(found: Overview) -> dict[str, str] | None:
     """The verdict in a word, and its kind; none where several are compared."""
     if len(found.comparisons) != 1:
         return None
-    verdict = found.comparisons[0].verdict
-    return {"kind": verdict.value, "text": sentences.CELL[verdict]}
+    one = found.comparisons[0]
+    return {"kind": one.verdict.value, "text": verdict_word(one)}
 
 
 def _alone(found: Overview) -> str:

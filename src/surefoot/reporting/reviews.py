@@ -125,7 +125,7 @@ class Review:
         flipped = self.flipped or (None,) * len(self.found)
         for one, flips in zip(self.found, flipped, strict=True):
             lost, won = (len(flips.lost), len(flips.won)) if flips else ("", "")
-            verdict = sentences.CELL[one.verdict]
+            verdict = answers.verdict_word(one)
             about = inert(str(one.about))
             cells = [code_span(_title(one), cell=True), about, _gain(one), _span(one.interval), verdict, lost, won]
             lines.append(f"| {' | '.join(map(str, cells))} |")
@@ -161,10 +161,14 @@ def sentence_of(one: Comparison, first: str, second: str) -> str:
         return NO_VERDICT
     if not one.comparable:
         return say(NO_TASK, first=first, second=second)
+    if one.depends_on and not one.opposite:
+        said = sentences.NAMED_DEPENDS.format(first=first, second=second, column=one.depends_on)
+        return f"{said[0].upper()}{said[1:]}"
     ends = one.interval
-    return sentences.sentence(
+    said = sentences.sentence(
         one.verdict, ends.low, ends.high, margin=one.gain.margin, scale=ends.scale, first=first, second=second
     )
+    return f"{said.removesuffix('.')}{answers.but_opposite(one)}."
 
 
 def not_comparable(says: str, form: str) -> str:
@@ -285,6 +289,8 @@ def _short(one: Comparison, flips: Flips | None) -> dict[str, Any]:
         "task": one.task,
         "measure": one.measure,
         "verdict": one.verdict.value,
+        "depends_on": one.depends_on,
+        "opposite": list(one.opposite),
         "comparable": one.comparable,
         "about": str(one.about),
         "target": one.target,

@@ -179,7 +179,9 @@ def letters(found: Overview) -> tuple[str, ...]:
 def comparison_row(one: Comparison) -> list[str]:
     """One comparison as the cells of a table."""
     p = "" if one.p_value is None else formatting.p_value(one.p_value).removeprefix("p = ").removeprefix("p ")
-    return [one.first, one.second, *cells_of(one.interval), p, sentences.CELL[one.verdict]]
+    from surefoot.reporting.answers import verdict_word
+
+    return [one.first, one.second, *cells_of(one.interval), p, verdict_word(one)]
 
 
 def level_rows(found: Overview) -> list[list[str]]:
@@ -189,7 +191,8 @@ def level_rows(found: Overview) -> list[list[str]]:
         for note in one.notes:
             for level, gain, low, high, sure in note.values["levels"] if note.kind in FIRST else ():
                 verdict = Verdict.UNDECIDED if not sure else Verdict.BETTER if gain > 0.0 else Verdict.WORSE
-                shown = formatting.number(gain, "gain") + formatting.unit("gain"), formatting.span(low, high, "gain")
+                scale = note.values.get("scale", "gain")
+                shown = formatting.number(gain, scale) + formatting.unit(scale), formatting.span(low, high, scale)
                 rows.append([one.first, one.second, note.values["column"], str(level), *shown, sentences.CELL[verdict]])
     return rows
 
