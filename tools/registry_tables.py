@@ -1,6 +1,6 @@
-"""Writes the docs' tables of rules and of rate methods from their registries: `python tools/registry_tables.py`.
+"""Writes the docs' tables of rules, rate methods and a plan's fields: `python tools/registry_tables.py`.
 
-A test fails when docs/tables/rules.inc or docs/tables/rate_methods.inc lags behind them.
+A test fails when one of them in docs/tables lags behind its registry.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from surefoot import stats
 from surefoot.sequential import registry
 from surefoot.stats import rate_methods
+from surefoot.study import plan_files
 
 PLACE = Path(__file__).parents[1] / "docs" / "tables"
 ROLLOUTS = 20
@@ -49,7 +50,7 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-TABLES = {"rules.inc": rules, "rate_methods.inc": methods}
+TABLES = {"rules.inc": rules, "rate_methods.inc": methods, "plan_fields.inc": plan_files.documented}
 
 
 if __name__ == "__main__":

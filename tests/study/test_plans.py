@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.errors import StudyError
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture
+from surefoot.study.amendments import BINDING, binding
 from surefoot.study.decision import decision_of, rule_of
 from surefoot.study.events import broken
-from surefoot.study.plans import BINDING, Plan, binding
+from surefoot.study.plans import Plan
 from tests.support.studies import begun
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(str.strip)

@@ -13,6 +13,49 @@ from surefoot.study.state import Fold
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study
 
+LAB = """
+title = "Three policies on two arms"
+question = "best"
+rigs = ["left arm", "right arm"]
+operators = ["Ana", "Ben"]
+stages = {reached = 0.25, grasped = 0.5, lifted = 0.75, placed = 1}
+failure_tags = ["missed grasp", "dropped"]
+safety_stops = ["joint limit"]
+time_limit = 90
+
+[time_budget]
+rollout_minutes = 1.5
+reset_minutes = 0.5
+hours_a_day = 6
+
+[[policies]]
+name = "pi0"
+checkpoint = "https://example.org/pi0"
+[[policies]]
+name = "act"
+checkpoint = "0123abcd"
+serving = {temperature = 0.1}
+[[policies]]
+name = "dp"
+
+[[tasks]]
+name = "mug"
+conditions = {pose = 5}
+instruction = "Put the mug on the shelf."
+reset = ["mug on the mark", "arm home"]
+[[tasks]]
+name = "towel"
+conditions = 5
+stages = {grasped = 0.5, folded = 1}
+[[tasks]]
+name = "drawer"
+conditions = 5
+[[tasks]]
+name = "cube"
+conditions = 5
+"""
+"""The plan of a lab: three policies, four tasks, twenty conditions, two arms, two people, a rubric and six hours."""
+
 
 class Clock:
     """Tells the time it was set to."""

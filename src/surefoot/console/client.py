@@ -115,8 +115,9 @@ class Client(StudyOperations):
     def record(
         self,
         turn: Turn | int,
-        result: float,
+        result: float | None = None,
         *,
+        stage: str = "",
         duration: float | None = None,
         steps: int | None = None,
         note: str = "",
@@ -131,7 +132,8 @@ class Client(StudyOperations):
 
         Args:
             turn: The turn, or its number.
-            result: Success (true or false), or a score in the plan's range.
+            result: Success (true or false), or a score in the plan's range; left out where a stage is given.
+            stage: How far it got, as a stage that the plan names; what that counts is the result.
             duration: How long the rollout took, in seconds.
             steps: How many steps it took.
             note: A remark, kept in the log.
@@ -152,7 +154,8 @@ class Client(StudyOperations):
         receipt = self._receipt(
             "record",
             number,
-            result=result.item() if hasattr(result, "item") else result,  # a numpy number or truth value
+            result=_plain(result),  # a numpy number or truth value
+            stage=stage,
             duration=None if duration is None else float(duration),
             steps=steps,
             note=note,
@@ -380,6 +383,11 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         """Do not follow."""
+
+
+def _plain(result: Any) -> Any:
+    """A numpy number or truth value as Python's."""
+    return result.item() if hasattr(result, "item") else result
 
 
 def _looked(clip: str | Path | Clip) -> Clip:

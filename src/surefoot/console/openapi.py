@@ -81,6 +81,8 @@ SCHEMAS: dict[str, Schema] = {
             "code": TEXT,
             "task": TEXT,
             "condition": TEXT,
+            "rig": TEXT,
+            "operator": TEXT,
             "attempt": WHOLE,
             "same_start_as": {
                 **_or_null(WHOLE),
@@ -92,7 +94,7 @@ SCHEMAS: dict[str, Schema] = {
             "recorded": FLAG,
             "voided": FLAG,
         },
-        ["number", "block", "code", "task", "condition", "attempt", "same_start_as"],
+        ["number", "block", "code", "task", "condition", "rig", "operator", "attempt", "same_start_as"],
     ),
     "Turns": _object({"turns": _list(_ref("Turn"))}),
     "Next": _object(

@@ -231,7 +231,8 @@ _ALL = (
         "Keep a turn's result, once.",
         refusals=OF_A_TURN,
         fields=(
-            Field("result", "result", "Success, or a score in the plan's range.", required=True),
+            Field("result", "result", "Success, or a score in the plan's range; none where a stage is given."),
+            Field("stage", "text", "How far it got, as a stage that the plan names."),
             Field("duration", "number", "Seconds that it took.", most=10_000_000),
             Field("steps", "whole", "Steps that it took.", most=MOST_LINES),
             NOTE,

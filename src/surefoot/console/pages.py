@@ -17,8 +17,9 @@ from surefoot.console.service import Service
 from surefoot.core import formatting
 from surefoot.reporting.study_pages import plan_rows
 from surefoot.sequential import registry
+from surefoot.study.amendments import BINDING
 from surefoot.study.clips import MOST_BYTES
-from surefoot.study.plans import BINDING, Plan
+from surefoot.study.plans import Plan
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""

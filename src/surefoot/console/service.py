@@ -292,7 +292,7 @@ class Service:
     def _row(self, turn: Turn, session: Session) -> Answer:
         fold = self._study.recall(turn=turn.number)
         others = [one.number for one in fold.blocks[turn.block] if one.number < turn.number]
-        told = ["number", "block", "code", "task", "condition"]
+        told = ["number", "block", "code", "task", "condition", "rig", "operator"]
         told += ["policy"] if session.role == "runner" or not fold.blinded else []
         return {name: getattr(turn, name) for name in told} | {
             "attempt": fold.attempts.get(turn.number, 0) + 1,

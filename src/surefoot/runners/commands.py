@@ -16,9 +16,9 @@ from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn
 
 WORDS = {"true": True, "success": True, "false": False, "failure": False}
-TOLD = {"result", "note", "failure", "duration", "steps", "clip"}
+TOLD = {"result", "stage", "note", "failure", "duration", "steps", "clip"}
 MISTYPED = (126, 127)
-FIELDS = ("turn", "block", "policy", "code", "task", "condition", "item")
+FIELDS = ("turn", "block", "policy", "code", "task", "condition", "item", "rig", "operator")
 
 
 class Command:

@@ -278,7 +278,7 @@ class _Run:
         return partial(
             self.study.record,
             turn,
-            result,  # type: ignore[arg-type]  # outcome_of has seen that the plan knows it
+            result,
             duration=round(took, 3) if outcome.duration is None else outcome.duration,
             steps=outcome.steps,
             note=outcome.notes,

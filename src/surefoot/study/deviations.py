@@ -13,11 +13,11 @@ from typing import Any
 from surefoot.core.formatting import counted, one_line
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.study.amendments import changed
 from surefoot.study.counts import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
-from surefoot.study.plans import binding
 from surefoot.study.recording import CRASHED
 from surefoot.study.state import Fold
 
@@ -105,9 +105,11 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
 
 def _amendments(fold: Fold) -> list[Deviation]:
     found, plan, results, begun = [], fold.declared, 0, False
+    run: set[str] = set()
     for event in fold.history:
         results += event.kind == "recorded"  # those undone since were seen all the same
         begun = begun or event.kind == "leased"
+        run |= {fold.turns[event.body["turn"]].task} if event.kind == "leased" else set()
         if event.kind != "amended":
             continue
         after = plan.amended(event.body["changes"])
@@ -121,7 +123,7 @@ def _amendments(fold: Fold) -> list[Deviation]:
             for name in event.body["changes"]
         ]
         when = f"after {counted(results, 'result')}" if results else "before the first result"
-        binds = bool(results) and bool(binding(event.body["changes"], fold.schema))
+        binds = bool(results) and bool(changed(plan, after, event.body["changes"], run, fold.schema))
         therefore = " The verdict is exploratory." if binds else ""
         said = f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}"
         told = {"changes": dict(event.body["changes"]), "results": results, "binding": binds}

@@ -58,8 +58,11 @@ class Event:
         "refused": frozenset({"turn", "holder", "result", "request"}),
     }
     """What the first schema said otherwise."""
-    BESIDES: ClassVar[dict[str, frozenset[str]]] = {"started": frozenset({"list"}), "recorded": frozenset({"clip"})}
-    """What may be said besides: of a study of a declared list, and of a rollout with a clip."""
+    BESIDES: ClassVar[dict[str, frozenset[str]]] = {
+        "started": frozenset({"list"}),
+        "recorded": frozenset({"clip", "stage"}),
+    }
+    """What may be said besides: of a study of a declared list, and of a rollout with a clip or a stage."""
 
     def __post_init__(self) -> None:
         fields = self.KINDS.get(self.kind)

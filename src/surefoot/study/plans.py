@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from surefoot import _check
@@ -20,170 +20,27 @@ from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import checked_futility
+from surefoot.study import plan_files
+from surefoot.study.amendments import DETAILS
+from surefoot.study.budgets import TimeBudget
 from surefoot.study.item_lists import check_list, checked_items, checked_predictions, list_hash
-
-FIELDS = {
-    "title": "What the study is called.",
-    "policies": "The policies. Every verdict is about the first one.",
-    "claim": '"either" asks which is better; "first better" asks only whether the first is, and needs fewer rollouts.',
-    "measure": 'What a rollout gives: "success" (yes or no) or "score" (a number in a range fixed here).',
-    "low": "The lowest score possible.",
-    "high": "The highest score possible.",
-    "levels": "The rubric, when a score can take only these values.",
-    "rule": "The rule that decides:",
-    "question": (
-        "What is asked of three policies or more:\n"
-        '  "ranking"       every place\n'
-        '  "best"          which one is better than all others; of two, and of more than seven, perhaps tied\n'
-        '  "best or tied"  one that no other is better than\n'
-        '  "against NAME"  each against one of them'
-    ),
-    "within": "Of the best: how far below it the one named may be, such as 0.05; it needs fewer rollouts.",
-    "budget": "Of the best: the most rollouts of all policies together, in place of a horizon.",
-    "confidence": "The confidence of the verdict, over all looks together.",
-    "horizon": "The most pairs that will be run. Choose too many rather than too few: a later increase "
-    "is an amendment.",
-    "margin": "A gain that would not matter (0 for none).",
-    "futility": (
-        "Stop, undecided, once the chance of a verdict is below this (0 for never). It saves a third of the pairs\n"
-        "when the policies are equal, and costs about one percentage point of power."
-    ),
-    "environments": (
-        "How the environment of each rollout is drawn:\n"
-        '  "independent"  each rollout draws its own task and condition at random\n'
-        '  "shared"       both policies of a pair meet the same task and condition\n'
-        "                 (fewer rollouts if the outcomes of a pair are alike)\n"
-        '  "stratified"   both policies of a pair meet the same kind of environment, each drawn afresh\n'
-        '  "one"          every rollout is in the same environment'
-    ),
-    "tasks": "The tasks; the study mixes them.",
-    "conditions": "The initial conditions, scenes or items; the study mixes them too.",
-    "items": (
-        "A declared list, in place of tasks and conditions: both policies meet each item once, in an order drawn at\n"
-        "random when the study begins. The verdict is about what a complete run of this list would show. It takes far\n"
-        "fewer pairs, and says nothing about other items. The list cannot be changed later."
-    ),
-    "helped_by": "A prediction of the result on each item, in the order of the list: from a simulator or "
-    "earlier policies.",
-    "blinded": "If true, the person who judges a rollout sees a code instead of the policy's name.",
-    "time_limit": "Seconds a rollout may take.",
-    "reset": "What to do before each rollout; shown to the operator.",
-    "void_reasons": "Why a pair may be declared not to count. Failing is not a reason.",
-    "on_crash": (
-        "How to count a rollout that crashed, ran out of time or gave an unreadable answer:\n"
-        '  "failure"      a failure; of scores, the lowest\n'
-        '  "void"         its pair does not count, and another is run\n'
-        '  "retry"        it is run again, three times at most; the report says how often, policy by policy'
-    ),
-}
-RANKED = {
-    "futility": (
-        "Pause two policies once the chance to tell them apart within the horizon is below this: 0.05 is careful,\n"
-        "0.1 saves more, 0 for never. Pausing cannot make a claim wrong."
-    ),
-    "policies": "The policies. One more can be added while the study runs, by an amendment, with no more "
-    "risk of error.",
-}
-"""What is said of three policies or more in another way."""
-EXAMPLES = {
-    "levels": [0.0, 0.5, 1.0],
-    "tasks": ["place mug", "fold towel"],
-    "conditions": ["lid left", "lid right"],
-    "items": ["issue 1", "issue 2"],
-    "time_limit": 90.0,
-    "reset": "Put the mug on the blue mark.",
-    "within": 0.05,
-    "budget": 500,
-}
-HEAD = """\
-# The plan of a study, for `surefoot study create`. All of it is fixed before the first rollout and fingerprinted.
-# A later change of the question, the rule, the confidence, the horizon or the range is possible (an amendment, with a
-# reason), but after the first result it makes the verdict exploratory, and the report says so. A decision is final:
-# after it, none of these can be changed.
-"""
-
-
-def written(plan: Plan) -> str:
-    """The plan as commented TOML; what was left out stands as a commented example."""
-    lines = [HEAD]
-    for name, comment in FIELDS.items():
-        if plan.measure == "success" and name in ("low", "high", "levels"):
-            continue
-        value, many = getattr(plan, name), not plan.in_pairs
-        if name in OF_THE_BEST and not plan.question.startswith("best"):
-            continue
-        if name == "horizon" and plan.budget is not None:
-            continue
-        if (name == "question" and not many) or (name == "items" and many) or (name == "helped_by" and not value):
-            continue
-        if many:  # what is a pair of two is a round of more
-            comment = comment.replace("pair", "round").replace("both policies", "all policies")
-            comment = RANKED.get(name, comment) if registry.kinds(plan.decides)[0].widens else comment
-        if name == "rule":
-            comment = "\n".join((comment, *_rules(plan)))
-        lines += [f"# {part}" for part in comment.split("\n")]
-        left_out = name in EXAMPLES and not value
-        shown = EXAMPLES[name] if left_out else value
-        text = _toml_lines(value) if name in LISTED and value else _toml(shown)
-        lines += [f"{'# ' if left_out else ''}{name} = {text}", ""]
-    return "\n".join(lines)
-
-
-def _rules(plan: Plan) -> list[str]:
-    """A line for every rule that fits."""
-    those = registry.fitting(plan.setting)
-    width = max(len(kind.name) for kind in those) + 2
-    return [f"  {json.dumps(kind.name):<{width}}  {kind.summary}" for kind in those]
-
-
-def _toml(value: Any) -> str:
-    """One value; JSON writes strings, numbers and lists as TOML reads them, but for the delete character."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).replace("\x7f", "\\u007f")
-
-
-def _toml_lines(values: Sequence[Any]) -> str:
-    """A long list, a line for each value."""
-    return "\n".join(["[", *(f"    {_toml(value)}," for value in values), "]"])
-
+from surefoot.study.plan_parts import named_parts, names, part, text
+from surefoot.study.policies import Policy
+from surefoot.study.rigs import check_rigs, stations
+from surefoot.study.tasks import Stage, Task, check_success, conditions_of, stages_of
 
 StudyClaim = Literal["first better", "either"]
 OnCrash = Literal["failure", "void", "retry"]
+OnSafetyStop = Literal["failure", "void"]
 VOID_REASONS = ("hardware fault", "wrong set-up", "operator error", "safety stop")
 OF_THE_BEST = ("within", "budget")
 """What can be said only where the question is which policy is best."""
-BINDING = (
-    "policies",
-    *OF_THE_BEST,
-    "measure",
-    "levels",
-    "low",
-    "high",
-    "rule",
-    "claim",
-    "question",
-    "confidence",
-    "horizon",
-    "margin",
-    "futility",
-    "environments",
-    "on_crash",
-    "tasks",
-    "conditions",
-    "time_limit",
-)
-"""What may not change after the first result without making the verdict exploratory."""
-UNBOUND: Mapping[int, frozenset[str]] = dict.fromkeys((1, 2), frozenset({"tasks", "conditions", "time_limit"}))
-"""What logs of earlier schemas were free to change: they are read as they were declared."""
-
-
-def binding(names: Iterable[str], schema: int) -> list[str]:
-    """Those of the names whose change after a result makes the verdict of a log of this schema exploratory."""
-    return [name for name in names if name in BINDING and name not in UNBOUND.get(schema, ())]
-
-
 ADDED: Mapping[str, Any] = {"on_crash": "failure", "futility": 0.0, "question": "ranking", "items": (), "helped_by": ()}
-ADDED = {**ADDED, **dict.fromkeys(OF_THE_BEST)}
+ADDED = {**ADDED, **dict.fromkeys((*OF_THE_BEST, "time_budget")), "instruction": "", "success_stage": ""}
+OF_A_LAB = ("policy_details", "task_details", "stages", "failure_tags", "rigs", "operators", "safety_stops")
+ADDED = {**ADDED, **dict.fromkeys(OF_A_LAB, ()), "on_safety_stop": "failure", "take_over_minutes": 10.0}
 """Fields that earlier versions' plans lack, and what they amount to there."""
+NAMED = ("failure_tags", "rigs", "operators", "safety_stops")
 LISTED = ("items", "helped_by")
 """What is declared of a list, and never amended: its order is drawn when the study begins."""
 HORIZON = 50
@@ -218,16 +75,29 @@ class Plan(Record):
         margin: A gain that would not matter.
         futility: Stop, undecided, once the chance of a verdict is below this; 0 for never. Left out of a new plan, 0.02
             for "either" and 0.005 for "first better", where the rule can; 0 in what earlier versions wrote.
-        environments: How each rollout's environment is drawn; left out, "independent", or "shared" over a list.
+        environments: How each rollout's environment is drawn; left out, "independent", or "shared" over a list and on
+            several rigs or with several operators.
         tasks: The tasks; contexts are tasks crossed with conditions, interleaved.
-        conditions: The initial conditions, scenes or items.
+        conditions: The initial conditions, scenes or items, of all tasks that have none of their own.
         items: A declared list that the verdict is about, met in an order drawn when the study begins. Both policies of
             a pair meet the same item, every item counts, and the verdict says nothing about other items.
         helped_by: A prediction of the result on each item, in the order of the list. It narrows what is told of each
             policy's mean on the whole list, and cannot make it wrong; the verdict does not need it.
         blinded: Whether operators see codes in place of policies.
         time_limit: Seconds a rollout may take, if there is a limit.
+        instruction: What is read aloud, or sent to the policy, in a task that has no instruction of its own.
         reset: What to do before each rollout.
+        stages: How far a rollout may get, each stage with its points; `levels` are then made from them.
+        success_stage: The stage from which on a rollout is a success; left out, the last.
+        failure_tags: What can go wrong, as tags to choose from.
+        rigs: The robots or stations. Both rollouts of a pair are on the same one.
+        operators: The people who run rollouts. Both rollouts of a pair are by the same one.
+        policy_details: What is known of policies beyond their names; `policies` takes such tables as well as names.
+        task_details: What is known of tasks beyond their names, likewise.
+        time_budget: The time that the study may take; where no horizon is given, it sets it.
+        safety_stops: What ends a rollout for safety.
+        on_safety_stop: What such a rollout counts as: a failure, or no rollout at all (its pair is void).
+        take_over_minutes: For how long a device must have been silent before another is offered its turns.
         void_reasons: Why a pair may be declared not to count.
         on_crash: What a rollout counts as that crashed, ran out of time or gave an unreadable answer: a failure, no
             rollout at all (its pair is void), or one to run again, three times at most.
@@ -237,7 +107,7 @@ class Plan(Record):
     policies: tuple[str, ...]
     title: str = "Untitled study"
     claim: StudyClaim = "either"
-    measure: Literal["success", "score"] = "success"
+    measure: Literal["success", "score"] = _FITTING
     levels: tuple[float, ...] = ()
     low: float = 0.0
     high: float = 1.0
@@ -256,42 +126,84 @@ class Plan(Record):
     helped_by: tuple[float, ...] = ()
     blinded: bool = True
     time_limit: float | None = None
+    instruction: str = ""
     reset: str = ""
+    stages: tuple[Stage, ...] = ()
+    success_stage: str = ""
+    failure_tags: tuple[str, ...] = ()
+    rigs: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
+    policy_details: tuple[Policy, ...] = ()
+    task_details: tuple[Task, ...] = ()
+    time_budget: TimeBudget | None = None
+    safety_stops: tuple[str, ...] = ()
+    on_safety_stop: OnSafetyStop = "failure"
+    take_over_minutes: float = 10.0
     void_reasons: tuple[str, ...] = _FITTING
     on_crash: OnCrash = "failure"
 
     def __post_init__(self) -> None:
         declared: int | None = self.horizon
-        object.__setattr__(self, "items", checked_items(self.items))
-        fitting: dict[str, Any] = {"horizon": HORIZON, "environments": "independent", "void_reasons": VOID_REASONS}
+        self._keep(items=checked_items(self.items))
+        self._check_parts()
+        fitting: dict[str, Any] = {"environments": "independent", "void_reasons": VOID_REASONS, "measure": "success"}
+        fitting |= {"horizon": HORIZON if self.time_budget is None else self._rounds_in_time()}
+        if len(self.stations) > 1:
+            fitting |= {"environments": "shared"}
         if self.items:
-            fitting = {"horizon": len(self.items), "environments": "shared", "void_reasons": ()}
-        for name, value in fitting.items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, value)
-        for name in ("policies", "tasks", "conditions", "void_reasons"):
-            object.__setattr__(self, name, _names(getattr(self, name), name))
-        for name in ("title", "reset", "question"):
-            _text(getattr(self, name), name)
-        if len(self.policies) < 2:
-            raise _check.wrong("policies", f"name at least two policies; got {len(self.policies)}.", self.policies)
-        _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
-        object.__setattr__(self, "horizon", _check.whole(self.horizon, "horizon", least=1))
-        for name, options in (("claim", StudyClaim), ("environments", Environments), ("on_crash", OnCrash)):
-            _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
-        object.__setattr__(self, "confidence", _check.confidence(self.confidence))
-        object.__setattr__(self, "margin", _check.margin(self.margin))
-        if not isinstance(self.blinded, bool):
-            raise _check.mistyped("blinded", "be true or false", self.blinded)
-        if self.time_limit is not None:
-            object.__setattr__(self, "time_limit", _check.positive(self.time_limit, "time_limit"))
-        if self.within is not None:
-            object.__setattr__(self, "within", _check.positive(self.within, "within"))
-        self.budget is None or _check.whole(self.budget, "budget", least=2 * len(self.policies))
+            fitting |= {"horizon": len(self.items), "environments": "shared", "void_reasons": ()}
+        if any(task.stages and not task.success_stage for task in self.described):
+            fitting |= {"measure": "score"}
+        self._keep(**{name: value for name, value in fitting.items() if getattr(self, name) is None})
+        self._keep(void_reasons=names(self.void_reasons, "void_reasons"))
+        self._check_values()
         self._check_range()
-        object.__setattr__(self, "helped_by", checked_predictions(self))
+        self._keep(helped_by=checked_predictions(self))
         if self.items:
             check_list(self)
+        self._check_question()
+        self._check_rule()
+        if self.budget is not None:
+            self._keep(horizon=self._rounds(declared))
+        asked: float | None = self.futility
+        futility = usual_futility(self.rule, self.setting) if asked is None else checked_futility(asked)
+        self._keep(futility=futility)
+        check_rigs(self)
+
+    def _keep(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _check_parts(self) -> None:
+        """Names and what is known beyond them."""
+        policies, policy_details = named_parts(Policy, self.policies, self.policy_details, "policies")
+        tasks, task_details = named_parts(Task, self.tasks, self.task_details, "tasks")
+        self._keep(policies=policies, policy_details=policy_details, tasks=tasks, task_details=task_details)
+        self._keep(conditions=conditions_of(self.conditions, "conditions"), stages=stages_of(self.stages))
+        self._keep(**{name: names(getattr(self, name), name) for name in NAMED})
+        for name in ("title", "reset", "question", "instruction", "success_stage"):
+            text(getattr(self, name), name)
+        if len(self.policies) < 2:
+            raise _check.wrong("policies", f"name at least two policies; got {len(self.policies)}.", self.policies)
+        check_success(self.stages, self.success_stage)
+        if self.time_budget is not None:
+            self._keep(time_budget=part(TimeBudget, self.time_budget, "time_budget"))
+
+    def _check_values(self) -> None:
+        _check.choice(self.measure, "measure", dict.fromkeys(("success", "score")))
+        self._keep(horizon=_check.whole(self.horizon, "horizon", least=1))
+        choices = {"claim": StudyClaim, "environments": Environments, "on_crash": OnCrash}
+        for name, options in {**choices, "on_safety_stop": OnSafetyStop}.items():
+            _check.choice(getattr(self, name), name, dict.fromkeys(get_args(options)))
+        self._keep(confidence=_check.confidence(self.confidence), margin=_check.margin(self.margin))
+        if not isinstance(self.blinded, bool):
+            raise _check.mistyped("blinded", "be true or false", self.blinded)
+        for name in ("time_limit", "within", "take_over_minutes"):
+            if getattr(self, name) is not None:
+                self._keep(**{name: _check.positive(getattr(self, name), name)})
+        self.budget is None or _check.whole(self.budget, "budget", least=2 * len(self.policies))
+
+    def _check_question(self) -> None:
         if len(self.policies) == 2 and self.question not in ("ranking", "best", "best or tied"):
             hint = "Two policies are compared, or one is found that is the best of both."
             raise _check.refused("question", "be 'ranking' or 'best' for two policies", self.question, hint)
@@ -300,21 +212,14 @@ class Plan(Record):
             raise _check.refused(
                 given, f"be left out unless {_check.quoted('question')} is 'best'", getattr(self, given)
             )
+
+    def _check_rule(self) -> None:
         named: str | None = self.rule
-        object.__setattr__(self, "rule", named or registry.advised(self.setting))
+        self._keep(rule=named or registry.advised(self.setting))
         registry.known(self.rule)
         if self.items and not any(kind.stands(self.setting) for kind in registry.kinds(self.rule)):
             hint = f"Use rule = {registry.advised(self.setting)!r}."
             raise _check.refused("rule", "take a declared list of items", self.rule, hint)
-        if self.budget is not None:
-            object.__setattr__(self, "horizon", self._rounds(declared))
-        asked: float | None = self.futility
-        futility = usual_futility(self.rule, self.setting) if asked is None else checked_futility(asked)
-        object.__setattr__(self, "futility", futility)
-        if self.environments == "one" and len(self.contexts) > 1:
-            hint = "Use 'shared' (both policies meet the same one), or 'independent'."
-            must = f"not be 'one' with {len(self.contexts)} tasks and conditions to run in."
-            raise _check.wrong("environments", must, self.environments, hint)
 
     @property
     def setting(self) -> Setting:
@@ -338,6 +243,16 @@ class Plan(Record):
         """The name of the rule that decides, as it is called now."""
         return self.rule if self.in_pairs else RANKED_BY.get(self.rule, self.rule)
 
+    def _rounds_in_time(self) -> int:
+        """The most rounds, or pairs, that the hours allow."""
+        budget = self.time_budget
+        rollouts = 0 if budget is None else budget.rollouts
+        if rollouts < len(self.policies):
+            unit = "pair" if len(self.policies) == 2 else "round"
+            hint = f"Its hours allow {rollouts:,}."
+            raise _check.wrong("time_budget", f"allow one {unit}, of {len(self.policies)} rollouts.", None, hint)
+        return rollouts // len(self.policies)
+
     def _rounds(self, given: int | None) -> int:
         """The most rounds that the budget allows; a horizon need not be given beside it, and must not be another."""
         made: Any = registry.one_of(self.rule, self.setting).made(dataclasses.replace(self.setting, futility=0.0))
@@ -347,6 +262,12 @@ class Plan(Record):
         return found
 
     def _check_range(self) -> None:
+        if self.measure == "score" and (points := self._points()):
+            if self.levels and tuple(self.levels) != points:
+                raise _check.refused(
+                    "levels", f"be left out beside stages, which make them {list(points)}", self.levels
+                )
+            self._keep(levels=points, low=points[0], high=points[-1])
         low, high = _check.span(self.low, self.high)
         if not isinstance(self.levels, tuple | list):
             raise _check.mistyped("levels", "be a list of scores", self.levels)
@@ -365,7 +286,44 @@ class Plan(Record):
         given = changes.get("policies", ())
         after = tuple(given) if isinstance(given, tuple | list) else ()
         size, widens = len(self.policies), any(kind.widens for kind in registry.kinds(self.decides))
-        return after[size:] if widens and set(changes) == {"policies"} and after[:size] == self.policies else ()
+        if not widens or not set(changes) <= {"policies", "policy_details"} or after[:size] != self.policies:
+            return ()
+        told = self.amended(changes) if after[size:] and "policy_details" in changes else self
+        return after[size:] if all(told.policy(name) == self.policy(name) for name in self.policies) else ()
+
+    def _points(self) -> tuple[float, ...]:
+        """Every score that stages give; none where there are no stages."""
+        points = {stage.points for task in self.described for stage in task.stages}
+        return tuple(sorted({0.0, *points})) if points else ()
+
+    def policy(self, name: str) -> Policy:
+        """What is known of a policy."""
+        return next((one for one in self.policy_details if one.name == name), Policy(name=name))
+
+    def task(self, name: str) -> Task:
+        """What a task is: what is said of it, and for the rest what is said of all tasks."""
+        own = next((one for one in self.task_details if one.name == name), Task(name=name or "all"))
+        usual: dict[str, Any] = {name: getattr(self, name) for name in ("conditions", "instruction", "time_limit")}
+        usual |= {"reset": (self.reset,) if self.reset else (), "failure_tags": self.failure_tags}
+        given = {name: value for name, value in usual.items() if not getattr(own, name) and value}
+        if not own.stages:
+            given |= {"stages": self.stages, "success_stage": self.success_stage}
+        return dataclasses.replace(own, **given)
+
+    @property
+    def described(self) -> tuple[Task, ...]:
+        """Every task, with all that is known of it; one for all rollouts where none is named."""
+        return tuple(self.task(name) for name in self.tasks or ("",))
+
+    @property
+    def uneven(self) -> bool:
+        """Whether tasks have conditions of their own; each task is then met equally often."""
+        return any(task.conditions for task in self.task_details)
+
+    @property
+    def stations(self) -> tuple[tuple[str, str], ...]:
+        """Every (rig, operator) that a pair may meet; one empty one where neither is named."""
+        return stations(self)
 
     @property
     def contexts(self) -> tuple[tuple[str, str], ...]:
@@ -375,7 +333,9 @@ class Plan(Record):
         """
         if self.items:
             return tuple(("", item) for item in self.items)
-        return tuple((task, condition) for task in self.tasks or ("",) for condition in self.conditions or ("",))
+        return tuple(
+            (task, condition) for task in self.tasks or ("",) for condition in self.task(task).conditions or ("",)
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -412,8 +372,17 @@ class Plan(Record):
             raise StudyError(_check.refusal("result", f"be one of the rubric's levels {options}", result))
         return float(result)
 
+    def result_at(self, task: str, stage: str) -> float:
+        """The result of a rollout of a task that got as far as a stage; an empty stage is none of them.
+
+        Raises:
+            ValueError: The task has no such stage.
+        """
+        known = self.task(task)
+        return known.succeeds(stage) if self.measure == "success" else self.low + known.points(stage)
+
     def amended(self, changes: Mapping[str, Any]) -> Plan:
-        """The plan with some fields changed."""
+        """The plan with some fields changed; a name without a table keeps what is known of it."""
         unknown = sorted(set(changes) - {field.name for field in dataclasses.fields(self)})
         if unknown:
             raise StudyError(f"A plan has no field {', '.join(unknown)}.")
@@ -423,8 +392,24 @@ class Plan(Record):
                 f"`{fixed[0]}` cannot be amended: a list and its order are fixed when a study begins. "
                 "Create another study for another list."
             )
-        freed = {"horizon": None} if self.budget is not None and "budget" in changes else {}
-        return dataclasses.replace(self, **{**freed, **_tuples(changes)})
+        freed: dict[str, Any] = {"horizon": None} if self.budget is not None and "budget" in changes else {}
+        kept = {
+            details: tuple(one for one in getattr(self, details) if one.name in _names_in(changes[listed]))
+            for listed, details in DETAILS.items()
+            if listed in changes and details not in changes
+        }
+        if self.measure == "score" and {"stages", "task_details", "tasks"} & set(changes):
+            freed |= {"levels": (), "low": 0.0, "high": 1.0} if self._points() and "levels" not in changes else {}
+        return dataclasses.replace(self, **{**freed, **kept, **_tuples(changes)})
+
+    def hashed(self, root: Path = Path()) -> Plan:
+        """The plan with the hash of every checkpoint that is a file or a folder.
+
+        Raises:
+            StudyError: One cannot be hashed, or is not the one that the plan names.
+        """
+        found = tuple(one.hashed(root) for one in self.policy_details)
+        return self if found == self.policy_details else dataclasses.replace(self, policy_details=found)
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -438,16 +423,7 @@ class Plan(Record):
         Raises:
             StudyError: The text is not TOML, or not a plan.
         """
-        try:
-            fields = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise StudyError(f"The plan must be TOML; {error}.") from None
-        known = {field.name for field in dataclasses.fields(cls)}
-        unknown = sorted(set(fields) - known)
-        if unknown:
-            raise StudyError(f"The plan must use known fields only; got {', '.join(unknown)}.")
-        if "policies" not in fields:
-            raise StudyError('The plan must name its `policies`, such as policies = ["new", "old"].')
+        fields = plan_files.fields_in(text)
         try:
             return cls(**{**ADDED, **_tuples(fields)})
         except (ValueError, TypeError) as error:
@@ -455,7 +431,7 @@ class Plan(Record):
 
     def to_toml(self) -> str:
         """The plan as a commented file that a person can read and edit, and `from_toml` reads back the same."""
-        return written(self)
+        return plan_files.written(self)
 
     def __str__(self) -> str:
         names = " v ".join(self.policies)
@@ -480,21 +456,9 @@ def canonical(data: Mapping[str, Any]) -> str:
     return json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
+def _names_in(listed: Any) -> list[Any]:
+    return [one.get("name") if isinstance(one, Mapping) else getattr(one, "name", one) for one in listed]
+
+
 def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
-
-
-def _names(value: Any, name: str) -> tuple[str, ...]:
-    listed = isinstance(value, tuple | list)
-    if not listed or not all(isinstance(item, str) and _text(item, name).strip() for item in value):
-        raise _check.mistyped(name, "be a list of non-empty names", value)
-    if len(set(value)) != len(value):
-        raise _check.refused(name, "not repeat a name", list(value))
-    return tuple(value)
-
-
-def _text(value: Any, name: str) -> str:
-    text = _check.instance(value, name, str)
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise _check.refused(name, "be whole Unicode text", text)
-    return text

@@ -74,8 +74,9 @@ class StudyOperations(Protocol):
     def record(
         self,
         turn: Turn | int,
-        result: float,
+        result: float | None = None,
         *,
+        stage: str = "",
         duration: float | None = None,
         steps: int | None = None,
         note: str = "",

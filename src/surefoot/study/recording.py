@@ -77,6 +77,7 @@ class Entry:
     reason: str = ""
     attempt: int | None = None
     clip: Clip | None = None
+    stage: str = ""
 
     def __post_init__(self) -> None:
         if self.duration is not None:
@@ -85,7 +86,7 @@ class Entry:
                 raise RefusedError("invalid", _check.refusal("duration", "be 0 or more", self.duration))
         if self.steps is not None:
             object.__setattr__(self, "steps", _check.whole(self.steps, "steps"))
-        for name in ("note", "failure", "request", "holder", "reason"):
+        for name in ("note", "failure", "request", "holder", "reason", "stage"):
             _check.instance(getattr(self, name), name, str)
         _check.choice(self.ended, "ended", dict.fromkeys(get_args(Ended)))
 
@@ -97,7 +98,7 @@ class Entry:
         """
         number = self.turn
         found_turn(fold, number)
-        value = valued(fold, self.result)
+        value = self._value(fold)
         if self._repeated(fold, value):
             return None
         result = bool(value) if fold.plan.measure == "success" else value
@@ -113,7 +114,28 @@ class Entry:
         body |= {"attempt": fold.attempts.get(number, 0) + 1, "result": result, "salt": salt()}
         if self.clip is not None:
             body["clip"] = self.clip.said()
+        if self.stage:
+            body["stage"] = self.stage
         return "recorded", body
+
+    def _value(self, fold: Fold) -> float:
+        """The result, or the one that the stage reached amounts to.
+
+        Raises:
+            RefusedError: The plan knows no such result or stage, or the two contradict each other.
+        """
+        if not self.stage and self.result is None:
+            raise RefusedError("invalid", "`result` must be given, or the stage that was reached.")
+        if not self.stage:
+            return valued(fold, self.result)
+        try:
+            reached = valued(fold, fold.plan.result_at(fold.turns[self.turn].task, self.stage))
+        except ValueError as error:
+            raise RefusedError("invalid", str(error)) from None
+        if self.result is not None and valued(fold, self.result) != reached:
+            hint = "Give the stage alone: its points are the result."
+            raise RefusedError("invalid", f"A rollout that got as far as {self.stage!r} counts {reached:g}.", hint)
+        return reached
 
     def admitted(self, fold: Fold, role: Role) -> None:
         """Refuse what the turn, as it stands, does not admit.

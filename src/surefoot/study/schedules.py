@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,6 +40,8 @@ class Turn(Record):
         code: The name the operator sees.
         task: The task, if the plan names tasks.
         condition: The initial condition, if the plan names conditions.
+        rig: The rig to run it on, if the plan names rigs.
+        operator: Who is to run it, if the plan names operators.
     """
 
     number: int
@@ -47,6 +50,8 @@ class Turn(Record):
     code: str
     task: str
     condition: str
+    rig: str = ""
+    operator: str = ""
 
     @property
     def item(self) -> str:
@@ -128,18 +133,61 @@ def _order_in_fours(seed: str, number: int, active: Sequence[str]) -> list[str]:
     return drawn if forward else drawn[::-1]
 
 
-def _contexts(plan: Plan, seed: str, number: int, size: int, schema: int) -> list[tuple[str, str]]:
-    contexts = plan.contexts
-    if plan.environments == "independent":
+def _contexts(plan: Plan, seed: str, number: int, size: int, schema: int) -> list[tuple[str, ...]]:
+    """The task, the condition, the rig and the operator of each turn of a block."""
+    contexts, station = plan.contexts, plan.stations[0]
+    if plan.environments == "independent":  # one station at most
         drawn = [int.from_bytes(_digest(seed, f"context {number} {place}"), "big") for place in range(size)]
-        return [contexts[one % len(contexts)] for one in drawn]
+        if plan.uneven:
+            tasks = _by_task(contexts)
+            return [(*_one_of(_one_of(tasks, one), one // len(tasks)), *station) for one in drawn]
+        return [(*contexts[one % len(contexts)], *station) for one in drawn]
+    if plan.uneven or len(plan.stations) > 1:
+        deck, within = divmod(number - 1, plan.horizon)
+        return [_laid_out(plan, seed, deck)[within]] * size
+    return [(*_context(plan, contexts, seed, number, schema), *station)] * size
+
+
+def _context(plan: Plan, contexts: Sequence[tuple[str, str]], seed: str, number: int, schema: int) -> tuple[str, str]:
     if schema > 2 and len(contexts) < plan.horizon:
         deck, within = divmod(number - 1, plan.horizon)
-        return [contexts[_deck(seed, f"{plan.environments} deck {deck}", len(contexts), plan.horizon)[within]]] * size
+        return contexts[_deck(seed, f"{plan.environments} deck {deck}", len(contexts), plan.horizon)[within]]
     # Each block meets one context. A list as long as the horizon is met once, in a random order; earlier schemas
     # dealt a shorter one again and again, each lap in a fresh order.
     lap, within = divmod(number - 1, len(contexts))
-    return [contexts[_shuffled(seed, f"{plan.environments} lap {lap}", len(contexts))[within]]] * size
+    return contexts[_shuffled(seed, f"{plan.environments} lap {lap}", len(contexts))[within]]
+
+
+def _by_task(contexts: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for context in contexts:
+        found.setdefault(context[0], []).append(context)
+    return list(found.values())
+
+
+def _one_of(items: Sequence[T], number: int) -> T:
+    return items[number % len(items)]
+
+
+@lru_cache(maxsize=64)
+def _laid_out(plan: Plan, seed: str, deck: int) -> tuple[tuple[str, ...], ...]:
+    """The task, condition, rig and operator of every pair of the horizon, in one random order.
+
+    Tasks are met equally often, or once more; so are the conditions of each task, the rigs, the operators, and rigs and
+    operators within each task.
+    """
+    what = f"{plan.environments} deck {deck}"
+    tasks = shuffle(seed, f"{what} tasks", _by_task(plan.contexts))
+    dealt: list[tuple[str, str]] = []
+    for place, of_task in enumerate(tasks):
+        conditions = shuffle(seed, f"{what} conditions of {of_task[0][0]}", of_task)
+        often = len(range(place, plan.horizon, len(tasks)))
+        dealt += sorted(conditions[each % len(conditions)] for each in range(often))
+    rigs = shuffle(seed, f"{what} rigs", list(dict.fromkeys(rig for rig, _ in plan.stations)))
+    people = shuffle(seed, f"{what} operators", list(dict.fromkeys(operator for _, operator in plan.stations)))
+    lap = math.lcm(len(rigs), len(people))
+    met = [(*context, _one_of(rigs, at), _one_of(people, at + at // lap)) for at, context in enumerate(dealt)]
+    return tuple(shuffle(seed, what, met))
 
 
 @lru_cache(maxsize=64)

@@ -13,12 +13,13 @@ import numpy as np
 from surefoot._secret import Secret
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
+from surefoot.study.amendments import changed
 from surefoot.study.clips import Clip
 from surefoot.study.decision import Decision, decision_of, table_of, with_changes
 from surefoot.study.events import Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
-from surefoot.study.plans import Plan, binding
+from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn, block, seed_hash
 
 
@@ -39,6 +40,7 @@ class Result(Record):
     steps: int | None = None
     reason: str = ""
     clip: Clip | None = None
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,7 +382,7 @@ class Fold:
         if self.turns[number].block in self.voids:
             raise StudyError(f"turn {number} was voided")
         score, lease = self.plan.value(body["result"]), self.leases.get(number)
-        told = ("turn", "attempt", "duration", "note", "failure", "ended", "steps", "reason")
+        told = ("turn", "attempt", "duration", "note", "failure", "ended", "steps", "reason", "stage")
         self.results[number] = Result(
             **{name: body[name] for name in told if name in body},  # the first schema lacks the last three
             score=score,
@@ -433,9 +435,11 @@ class Fold:
         if self.turns and (added := self.plan.joining(changes)):
             self._joined(self.plan.amended(changes), added)
             return
-        self._declare(self.plan.amended(changes), event)
+        before = self.plan
+        self._declare(before.amended(changes), event)
         if self.attempts:  # a result that was undone was seen all the same
-            self.amended_after += binding(changes, self.schema)
+            run = {turn.task for turn in self.turns.values()}
+            self.amended_after += changed(before, self.plan, changes, run, self.schema)
 
     def _joined(self, plan: Plan, added: Iterable[str]) -> None:
         """Policies that join after the blocks handed out by now.

@@ -18,12 +18,12 @@ from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.study import clips, recording
+from surefoot.study.amendments import binding, normalised
 from surefoot.study.clips import Clip
 from surefoot.study.decision import table_of
 from surefoot.study.events import Role
 from surefoot.study.leases import LEASE, gone
 from surefoot.study.log import StudyLog
-from surefoot.study.plans import binding
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import Ended, Entry, Made, RefusedError
 from surefoot.study.schedules import Turn, number_of
@@ -124,8 +124,9 @@ class Study(StudyLog, StudyOperations):
     def record(
         self,
         turn: Turn | int,
-        result: float,
+        result: float | None = None,
         *,
+        stage: str = "",
         duration: float | None = None,
         steps: int | None = None,
         note: str = "",
@@ -140,7 +141,8 @@ class Study(StudyLog, StudyOperations):
 
         Args:
             turn: The turn, or its number.
-            result: Success (true or false), or a score in the plan's range.
+            result: Success (true or false), or a score in the plan's range; left out where a stage is given.
+            stage: How far it got, as a stage that the plan names; what that counts is the result.
             duration: How long the rollout took, in seconds.
             steps: How many steps it took.
             note: A remark, kept in the log.
@@ -169,6 +171,7 @@ class Study(StudyLog, StudyOperations):
             reason=reason,
             attempt=attempt,
             clip=self._clip(clip),
+            stage=stage,
         )
         if entry.clip is not None and entry.clip.fault:
             LOG.warning("surefoot: %s", clips.no_clip(number, entry.clip))
@@ -360,6 +363,13 @@ HANDED_OUT = ("policies", "measure", "environments")
 """What the turns already handed out were made from."""
 
 
+def _normalised(fold: Fold, changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return normalised(fold.plan, changes)
+    except (ValueError, TypeError, StudyError) as error:
+        raise RefusedError("invalid", f"The plan cannot be amended in this way: {error}") from None
+
+
 def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     """What the log keeps of a change that may be made: the fields as the amended plan has them, its rule's table.
 
@@ -370,6 +380,7 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
         raise RefusedError("invalid", "An amendment must change something; got nothing.")
     if "blinded" in changes:
         raise RefusedError("decided", "`blinded` cannot be amended: unblind the study, which reveals its seed.")
+    changes = _normalised(fold, changes)
     fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
     joining = fold.plan.joining(changes)
     if fixed == ["policies"] and not joining and registry.kinds(fold.plan.decides)[0].widens:

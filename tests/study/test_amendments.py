@@ -1,0 +1,70 @@
+"""Which changes make a verdict exploratory: those of the question, once something they touch has been run."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.studies import begun, driven, said_of
+
+MUG, TOWEL = {"name": "mug", "conditions": 2, "time_limit": 60}, {"name": "towel", "conditions": 2, "time_limit": 60}
+PI0 = {"name": "new", "checkpoint": "0123abcd"}
+
+
+def study(**fields):
+    return begun(**{"tasks": (MUG, TOWEL), "policies": (PI0, "old"), "environments": "shared", **fields})
+
+
+def run(turns, **fields):
+    return driven(study(**fields), lambda turn: turn.policy == "new", turns)
+
+
+@pytest.mark.parametrize(
+    ("changes", "binds"),
+    [
+        ({"tasks": ("mug",)}, True),
+        ({"tasks": (MUG, {**TOWEL, "conditions": 3})}, True),
+        ({"tasks": (MUG, {**TOWEL, "time_limit": 90})}, True),
+        ({"tasks": (MUG, {**TOWEL, "stages": {"half": 0.5, "done": 1}})}, True),
+        ({"tasks": (MUG, {**TOWEL, "reset": ["tidy up"]})}, False),
+        ({"tasks": (MUG, {**TOWEL, "failure_tags": ["dropped"]})}, False),
+        ({"rigs": ("left", "right")}, True),
+        ({"policies": ({**PI0, "checkpoint": "9999999"}, "old")}, True),
+        ({"policies": ({**PI0, "serving": {"temperature": 1.0}}, "old")}, True),
+        ({"title": "another"}, False),
+    ],
+)
+def test_what_changes_the_question_binds_after_results(changes, binds):
+    early = study()
+    early.amend(changes, reason="why")
+    assert not early.fold.exploratory
+    late = run(8)
+    assert {turn.task for turn in late.fold.turns.values()} == {"mug", "towel"}
+    late.amend(changes, reason="why")
+    assert late.fold.exploratory is binds
+    assert any("The verdict is exploratory" in said for said in said_of(late.fold)) is binds
+
+
+def test_a_task_that_was_not_run_yet_may_be_asked_otherwise():
+    begun_now = run(2)
+    (met,) = {turn.task for turn in begun_now.fold.turns.values()}
+    changed = [{**one, "time_limit": 90} if one["name"] != met else one for one in (MUG, TOWEL)]
+    begun_now.amend({"tasks": changed}, reason="it takes longer")
+    assert not begun_now.fold.exploratory
+    assert begun_now.plan.task("towel" if met == "mug" else "mug").time_limit == 90.0
+    begun_now.amend({"tasks": ["mug"]}, reason="dropped")
+    assert begun_now.fold.exploratory
+
+
+def test_a_checkpoint_that_may_change_is_the_same_policy():
+    moving = {**PI0, "checkpoint_may_change": True}
+    late = run(8, policies=(moving, "old"))
+    late.amend({"policies": ({**moving, "checkpoint": "9999999"}, "old")}, reason="a nightly build")
+    assert not late.fold.exploratory
+    assert any("a nightly build" in said and "9999999" in said for said in said_of(late.fold))
+
+
+def test_names_that_stay_as_they_are_keep_what_is_known_of_them():
+    late = run(2)
+    late.amend({"tasks": ["mug", "towel", "drawer"]}, reason="one more")
+    assert late.plan.task("mug").time_limit == 60.0
+    assert late.plan.tasks == ("mug", "towel", "drawer")
