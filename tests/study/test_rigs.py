@@ -93,6 +93,6 @@ def test_a_study_hands_out_its_rig_and_operator_and_keeps_the_stage():
     with pytest.raises(StudyError, match="`stage` must be one of grasped, placed"):
         study.record(other, stage="thrown")
     study.record(other, 0.0)
-    table = study.rollouts().to_frame()
+    table = study.rollouts().frame.collect()
     assert set(table["robot"]) == {turn.rig}
     assert table["stage"].to_list() == ["grasped", None]
