@@ -73,11 +73,14 @@ TYPES = {
     "surefoot.stats.simultaneous_gains": "FamilyGain",
     "surefoot.stats.slices": "SliceTests",
     "surefoot.stats.step_down_tests": "Sides Stepped",
+    "surefoot.study.budgets": "TimeBudget",
     "surefoot.study.events": "Event Line",
+    "surefoot.study.policies": "Policy",
     "surefoot.study.protocol": "StudyOperations",
     "surefoot.study.schedules": "Turn",
     "surefoot.study.status": "Receipt Status",
     "surefoot.study.stores": "Store",
+    "surefoot.study.tasks": "Stage Task",
     "surefoot.study.verification": "Verification",
     "surefoot.table.design": "Column",
     "surefoot.table.findings": "Finding",
@@ -109,8 +112,8 @@ OTHERS = {
 
 NEW = (
     "Best BestPlan Column Dominance Expected Front GatePlan Gated HalveState Item Items NeedFound NeedPlan NextPlan"
-    " Purchase RaceState Reading"
-    " SelectionBias Shortlist Slice SliceTests Slices Subject UnitsPlan judge_corrected_rates least_gain_shown"
+    " Policy Purchase RaceState Reading SelectionBias Shortlist Slice SliceTests Slices Stage Subject Task TimeBudget"
+    " UnitsPlan judge_corrected_rates least_gain_shown"
     " plan_best plan_units simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""
