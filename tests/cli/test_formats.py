@@ -14,8 +14,10 @@ from surefoot.files import preferences, workbooks
 from surefoot.files.formats import NAMES, importers
 from tests.support import samples
 from tests.support.samples import put
+from tests.support.studies import begun, driven, outcomes
 
-FILES = samples.all_files()
+STUDY = driven(begun(blinded=False), outcomes(1, new=0.9, old=0.3)).export().encode()
+FILES = {**samples.all_files(), "study.jsonl": STUDY}
 OF = {
     "a column per policy": "sheets/poses.csv",
     "AlpacaEval annotations": "judged/annotations.json",
@@ -55,6 +57,7 @@ OF = {
     "RoboArena sessions": "",
     "Stable-Baselines3 evaluations": "evaluations.npz",
     "STEP results": "step/result.json",
+    "surefoot study": "study.jsonl",
     "SWE-bench": "swe_bench/acme__small.run1.json",
     "vla-eval": "vla/octo.json",
 }

@@ -69,9 +69,19 @@ def report(
         surefoot report today.csv --previous yesterday.csv
 
         surefoot report results.csv --human labels.csv
+
+        surefoot report study.db
     """
     writable(output)
     inches(width)
+    if len(paths) == 1 and _is_study(paths[0]):
+        from surefoot.cli import study_log
+
+        of_tables = {"--title": title, "--previous": previous, "--pool-runs": pool_runs, "--weights": weights}
+        of_tables |= {"--human": human_labels, "--labels-method": labels_method, "--collected": collected}
+        _only_of_tables({**of_tables, "--margin": margin, "--confidence": confidence != 0.95}, reading)
+        study_log.report(str(paths[0]), output, figures, width, look, None, no_clips, as_json)
+        return
     rollouts = files.table(paths, reading, collected=collected)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
     two = None if pool_runs else runs_of(rollouts, [str(path) for path in paths])
@@ -106,6 +116,28 @@ def report(
     typer.echo(f"\nWrote {output}")
     if figures is not None:
         typer.echo(f"Wrote the figures to {figures}")
+
+
+def _is_study(path: Path) -> bool:
+    """Whether a file is a study, or its exported log: then the page is the study's own."""
+    from surefoot.files.formats import study_logs
+    from surefoot.files.recognising import Head
+
+    return path.is_file() and study_logs.recognises(Head(path, path.name))
+
+
+def _only_of_tables(given: dict[str, object], reading: files.Reading) -> None:
+    """Refuse options that a study's own page does not know.
+
+    Raises:
+        ValueError: One is given.
+    """
+    name = next((name for name, value in {**given, **reading.said}.items() if value), None)
+    if name is not None:
+        raise ValueError(
+            f"The page of a study is as its plan declared: leave out `{name}`, or write its rollouts to a table first, "
+            "`surefoot study export study.db --rollouts results.csv`, and report that."
+        )
 
 
 def writable(output: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import secrets
 import shlex
@@ -319,16 +320,40 @@ def _key(path: Path) -> Secret:
 def export(
     store: Kept = "study.db",
     output: Output = None,
+    results: Annotated[
+        Path | None,
+        typer.Option("--rollouts", help="Write a row for each rollout in place of the log: .csv, .parquet."),
+    ] = None,
 ) -> None:
-    """Write the whole log as JSON lines.
+    """Write the whole log as JSON lines, or its rollouts as a table.
 
-    To keep, or to check elsewhere; not while the study is blinded.
+    The log is to keep, or to check elsewhere; the table is for other programs, with a row for each recorded rollout, of
+    which `valid` says whether it counts. Not while the study is blinded.
 
     Examples:
 
         surefoot study export study.db -o study.jsonl
+
+        surefoot study export study.db --rollouts results.csv
     """
-    _write(opened(store).export(), output)
+    study = opened(store)
+    if results is None:
+        _write(study.export(), output)
+        return
+    ending = results.suffix.lower()
+    if ending not in (".csv", ".parquet"):
+        raise ValueError(f"`--rollouts` must end in .csv or .parquet; got {results.name!r}.")
+    terminal.in_folder(results, "--rollouts")
+    frame, packed = study.rollouts().polars(), io.BytesIO()
+    if ending == ".csv":
+        frame.write_csv(packed)
+    else:
+        frame.write_parquet(packed)
+    write_whole(results, packed.getvalue())
+    if output is not None:
+        _write(study.export(), output)
+    typer.echo(f"Wrote {results}: {rollouts(frame.height)}. What they say of sizes fixed beforehand is exploratory:")
+    typer.echo("the rule looked at them to decide when to stop. The study's verdict: `surefoot study report`.")
 
 
 def _write(text: str, output: Path | None) -> None:

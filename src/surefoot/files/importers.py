@@ -17,6 +17,8 @@ from surefoot.table.given_letters import GivenLetters
 if TYPE_CHECKING:
     import polars as pl
 
+    from surefoot.table.rollouts import Collected
+
 
 @dataclass(frozen=True, slots=True)
 class About(Record):
@@ -60,6 +62,7 @@ class Sheet:
         left_out: The rows of the file that are not in `frame`, so that refusals can say where a row stands.
         unfinished: Why the run that the file tells of is not whole; such a file of a folder is left out.
         run: What tells the run from all others, where the format says it; the same run is read once.
+        collected: How environments were met, where the format says it.
     """
 
     frame: pl.LazyFrame
@@ -82,6 +85,7 @@ class Sheet:
     left_out: LeftOut = field(default_factory=LeftOut)
     unfinished: str = ""
     run: str = ""
+    collected: Collected | None = None
 
 
 ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "setting"}

@@ -107,7 +107,7 @@ def read(
         table = _frame(data, asked, policy)
     scale = {"low": low, "high": high}
     stated = {end: float(value) for end, value in scale.items() if value is not None}
-    return replace(table, **stated, collected=collected)  # type: ignore[arg-type]
+    return replace(table, **stated, collected=collected or table.collected)  # type: ignore[arg-type]
 
 
 def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | None) -> Rollouts:
@@ -216,6 +216,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     names = naming.in_common(called)
     stated = {(sheet.low, sheet.high) for _, sheet in sheets}
     low, high = stated.pop() if len(stated) == 1 else (None, None)
+    met = {sheet.collected for _, sheet in sheets}
     return Rollouts(
         nw.from_native(table),
         low=0.0 if low is None else low,
@@ -224,6 +225,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         source=some_names([file.name for file, _ in sheets]),
         findings=(*findings, *naming.alike(table)),
         ordered=all(sheet.ordered for _, sheet in sheets),
+        collected=met.pop() if len(met) == 1 else None,
         files=tuple(str(file.path) for file, _ in sheets),
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
         named=names,

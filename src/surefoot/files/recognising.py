@@ -34,8 +34,6 @@ PICKLE = "Nothing a file carries is executed, so pickles are refused."
 REFUSED = {
     b"\x04\x22\x4d\x18": f"an lz4-packed pickle (robot_eval_logger). {PICKLE} Write language_command, success, "
     "partial_success and policy_id of every trajectory to a CSV file and read that.",
-    b"SQLite format 3\x00": "an SQLite database. A study is read by `surefoot study report` "
-    "(Study.open in Python); for any other database, export the table of episodes to CSV and read that.",
     b"\x1f\x8b": "gzip-packed. Unpack it first.",
     b"(\xb5/\xfd": "zstd-packed. Unpack it first.",
     b"\x89HDF": "HDF5. Write the table of rollouts to CSV or Parquet and read that.",

@@ -53,6 +53,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
         used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
         notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study, links), *sections]
+        sections += study_pages.fixed_size_sections(report.fixed_size)
     findings = found.audit.findings
     return (
         environment()

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any, overload
 from surefoot import _check
 from surefoot._arguments import weights_once_weigh
 from surefoot._files import write_whole
+from surefoot.analysis.comparisons import Comparison
 from surefoot.analysis.overview import Overview, overview
+from surefoot.analysis.rankings import all_pairs
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import Words, in_its_words
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.rankings import Progress
     from surefoot.table.rollouts import Measure
 
+FEW = 12
+"""Policies of a study of which every two are also compared as if the number of rollouts had been fixed."""
 KEPT = 1_000
 """Scores beyond this many are left out of the JSON: the data's hash stands for them."""
 
@@ -51,6 +55,7 @@ class Report(Record):
         deviations: How a study departed from its plan.
         study: What the study says of itself, when the rollouts are a study's.
         rollouts: Every rollout of a study, or of a table that names clips.
+        fixed_size: Of a study, every two policies as if the number of rollouts had been fixed beforehand: exploratory.
     """
 
     overview: Overview
@@ -61,6 +66,7 @@ class Report(Record):
     deviations: tuple[Deviation, ...] = ()
     study: Account | None = None
     rollouts: tuple[RolloutRow, ...] = ()
+    fixed_size: tuple[Comparison, ...] = ()
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -300,13 +306,15 @@ def study_report(
     if told.blinded:
         return ProgressReport(told, _now())
     plan = fold.plan
+    table = rollouts_of(fold)
+    level: dict[str, Any] = {"confidence": plan.confidence, "margin": plan.margin}
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
-    found = overview(
-        rollouts_of(fold), measure_of=plan.measure, confidence=plan.confidence, margin=plan.margin, compared=False
-    )
+    found = overview(table, measure_of=plan.measure, compared=False, **level)
+    counted = [one.policy for one in found.policies if one.of(plan.measure) is not None]
+    fixed = all_pairs(table, measure=plan.measure, **level) if 1 < len(counted) <= FEW else ()
     made = command or "surefoot.report(study).save('report.html')"
     return Report(
-        found, title or plan.title, made, _now(), _versions(), told.deviations, told, rows_of_study(fold, clips)
+        found, title or plan.title, made, _now(), _versions(), told.deviations, told, rows_of_study(fold, clips), fixed
     )
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import spoken
 from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
-from surefoot.reporting.tables import rows_under, section
+from surefoot.reporting.tables import COMPARED, comparison_row, rows_under, section
 from surefoot.study.plans import LISTED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from surefoot.analysis.comparisons import Comparison
     from surefoot.reporting.rollout_pages import RolloutLinks
     from surefoot.study.plans import Plan
     from surefoot.study.status import Account, StudyFinding
@@ -158,6 +161,17 @@ def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]
     figures = [shown.get("sequence"), shown.get("evidence")]
     decided = section("How it was decided", [line], plan, figures=figures, opened=False)
     return [*ranking_sections(account, shown), decided, *conduct_sections(account, shown, links)]
+
+
+def fixed_size_sections(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """What an analysis would say for which the number of rollouts had been fixed beforehand, as exploratory."""
+    if not compared:
+        return []
+    rows = [comparison_row(one)[:-1] for one in compared]
+    lines = ["Exploratory. The rule looked at these rollouts to decide when to stop, so these intervals and p-values"]
+    lines[0] += " do not hold for them; they are for readers who expect them, and for comparison with other papers."
+    table = rows_under(f"Every two {spoken().policies}, fixed size", COMPARED[:-1], rows)
+    return [section("As if the number of rollouts had been fixed", lines, table, opened=False)]
 
 
 def _sequence_figure(account: Account, finding: StudyFinding) -> Figure:

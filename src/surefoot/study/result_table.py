@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from surefoot.core.notes import Note
-from surefoot.errors import StudyError
+from surefoot.errors import DataError, StudyError
+from surefoot.files.importers import Sheet
 from surefoot.files.reading import read
 from surefoot.study.counts import COUNTS, fates
+from surefoot.study.events import seeded
+from surefoot.study.log import checked
 from surefoot.study.state import Fold
+from surefoot.study.stores import open_store
 from surefoot.table.rollouts import Rollouts
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+LOOKED = Note("could stop by looking")
+INSIDE = "it is a study's; name its file to read it by itself"
+"""Why a study that lies in a folder of results is not read with them: they may be its own rollouts once more."""
 
 
 def rollouts_of(fold: Fold) -> Rollouts:
@@ -20,6 +35,41 @@ def rollouts_of(fold: Fold) -> Rollouts:
     Raises:
         StudyError: The study is blinded, or nothing was recorded yet.
     """
+    plan, frame = fold.plan, _frame(fold)
+    table = read(frame, low=plan.low, high=plan.high, collected=plan.environments)
+    return replace(table, declared=_drawn(fold, frame.columns), notes=(*table.notes, LOOKED))
+
+
+def sheet_of(path: Path, name: str) -> Sheet:
+    """The rollouts of a study's file or of its exported log.
+
+    Raises:
+        DataError: The log does not verify, the study is blinded, or nothing was recorded yet.
+    """
+    try:
+        fold = checked(seeded(open_store(path).read()))
+        frame = _frame(fold)
+    except StudyError as error:
+        raise DataError(str(error), source=name) from None
+    plan = fold.plan
+    return Sheet(
+        frame.lazy(),
+        "surefoot study",
+        (LOOKED,),
+        low=plan.low,
+        high=plan.high,
+        roles=_drawn(fold, frame.columns),
+        unfinished=INSIDE,
+        collected=plan.environments,
+    )
+
+
+def _drawn(fold: Fold, columns: Sequence[str]) -> dict[str, str]:
+    shared = fold.plan.environments == "shared"
+    return {} if shared else {name: "watched" for name in ("task", "condition") if name in columns}
+
+
+def _frame(fold: Fold) -> pl.DataFrame:
     import polars as pl
 
     if fold.blinded:
@@ -48,8 +98,4 @@ def rollouts_of(fold: Fold) -> Rollouts:
             }
         )
     frame = pl.DataFrame(rows, infer_schema_length=None)
-    known = [name for name in frame.columns if frame[name].null_count() < frame.height]
-    table = read(frame.select(known), low=plan.low, high=plan.high, collected=plan.environments)
-    shared = plan.environments == "shared"
-    drawn: dict[str, str] = {} if shared else {name: "watched" for name in ("task", "condition") if name in known}
-    return replace(table, declared=drawn, notes=(*table.notes, Note("could stop by looking")))
+    return frame.select(name for name in frame.columns if frame[name].null_count() < frame.height)

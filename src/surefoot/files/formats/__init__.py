@@ -33,11 +33,11 @@ class Importer(Protocol):
 
 TEXTS = ("monitor", "lbm", "roboarena", "libero_logs", "robomimic", "fieldtrial", "droid")
 MARKED = {
-    "packed": ("parquet", "arrays", "stable_baselines", "inspect_logs"),
+    "packed": ("parquet", "arrays", "stable_baselines", "inspect_logs", "study_logs"),
     "json": (
         *("lerobot", "inspect_robots", "inspect_logs", "promptfoo", "openai_evals", "swe_bench", "lm_eval"),
         *("lm_eval_results", "vla_eval", "diffusion_policy", "step_results", "tracked", "roboarena_server"),
-        *("harbor", "tau_bench", "helm", "py_irt", "maniskill", "calvin", "robomimic"),
+        *("harbor", "tau_bench", "helm", "py_irt", "maniskill", "calvin", "robomimic", "study_logs"),
     ),
     "xml": ("junit", *TEXTS),
     "text": TEXTS,

@@ -147,6 +147,8 @@ def line_of(number: int, hash_: str, text: str, private: str | None) -> Line:
 def open_store(address: str | Path) -> Store:
     """The store at an address: a file's path, ``postgresql://host/database?study=NAME``, or ``:memory:``.
 
+    A file that `surefoot study export` wrote is a store that is only read.
+
     An address with another scheme, such as ``lab://grasping``, is opened by the package that added that scheme.
 
     Raises:
@@ -163,9 +165,10 @@ def open_store(address: str | Path) -> Store:
         return PostgresStore.at(str(address))
     if colon:
         return _added(scheme, str(address))
+    from surefoot.study.stores.exported import ExportedStore, is_export
     from surefoot.study.stores.sqlite import SQLiteStore
 
-    return SQLiteStore(address)
+    return ExportedStore(address) if is_export(address) else SQLiteStore(address)
 
 
 def schemes() -> tuple[str, ...]:
