@@ -65,11 +65,15 @@ def test_json_holds_the_gain_and_what_could_be_seen(capsys):
         (("compare", "1/2", "1/2", "--margin", "-1"), 64, "`--margin` must be 0 or more"),
         (("compare", "nowhere.csv"), 65, "nowhere.csv"),
         (("compare", "1/2", "a.csv"), 64, "must have two tallies or files, not both; got 1/2 a.csv."),
-        (("compare", "1/2", "1/2", "--by", "task"), 64, "`--by` must be left out with tallies; it does nothing there."),
-        (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` must be left out with tallies"),
-        (("compare", "--pairs", "1,2,3,4", "--paired"), 64, "`--paired` must be left out with `--pairs`"),
-        (("compare", "--counts", "rt2-vc1", "--gate"), 64, "`--gate` must be left out with `--counts`"),
-        (("compare", "a.csv", "b.csv", "--details"), 64, "`--details` must be left out with files"),
+        (
+            ("compare", "1/2", "1/2", "--by", "task"),
+            64,
+            "`--by` needs a file of results; it does nothing",
+        ),
+        (("compare", "1/2", "1/2", "--low", "0"), 64, "`--low` needs a file of results;"),
+        (("compare", "--pairs", "1,2,3,4", "--paired"), 64, "`--paired` needs a file of results;"),
+        (("compare", "--counts", "rt2-vc1", "--gate"), 64, "it does nothing with `--counts`"),
+        (("compare", "a.csv", "b.csv", "--details"), 64, "`--details` needs a tally or `--pairs`"),
         (("compare", "a.csv", "--by", "task", "--paired"), 64, "`--paired` must be left out with `--by`"),
         (("compare", "--counts", "nowhere.csv"), 65, "no such file"),
         (("plan", "compare"), 64, "`--second` must be given"),
@@ -180,7 +184,7 @@ def test_a_list_is_compared_only_in_an_order_that_was_drawn(tmp_path, capsys):
     assert surefoot([*asked, "--randomised", "--gate"]) == 64
     assert "--gate" in capsys.readouterr().err
     assert surefoot(["compare", str(file), "--first", "new", "--second", "old", "--randomised"]) == 64
-    assert "`--helped-by` and `--randomised` must come with `--population`." in capsys.readouterr().err
+    assert "`--randomised` needs `--population`" in capsys.readouterr().err
 
 
 def test_files_are_compared_by_labels_and_runs_by_policy_only(capsys, results):
@@ -190,11 +194,11 @@ def test_files_are_compared_by_labels_and_runs_by_policy_only(capsys, results):
     for words, text in (
         (
             (results, "--previous", results, "--by", "task"),
-            "`--by` must be left out when two runs are compared: each policy is compared with itself.",
+            "`--by` and `--previous` must not be given together.",
         ),
         (
             (results, "--previous", results, "--first", "new", "--second", "old"),
-            "`--previous` must come without `--first` and `--second`: each policy is compared with itself.",
+            "`--first` must be left out with `--previous`; it does nothing there.",
         ),
     ):
         code, out, err = said(capsys, "compare", *words)

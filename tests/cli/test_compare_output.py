@@ -101,12 +101,12 @@ def test_a_refusal_is_written_in_the_form_asked_for(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("17/20", "14/20", "--format", "github"), "`--format` must be left out with tallies"),
+        (("17/20", "14/20", "--format", "github"), "`--format` needs a file of results"),
         (("runs.csv", "--format", "junit"), "`--format junit` must come with `--gate`"),
         (("runs.csv", "--raw"), "`--raw` must come with `--json`"),
         (("runs.csv", "--json", "--format", "github"), "`--json` must not come with `--format github`"),
         (("runs.csv", "--format", "html"), "`--format` must be one of text, github, junit, json"),
-        (("17/20", "14/20", "--json", "--raw"), "`--raw` must be left out with tallies"),
+        (("17/20", "14/20", "--json", "--raw"), "`--raw` needs a file of results"),
     ],
 )
 def test_refusals(capsys: pytest.CaptureFixture[str], words: tuple[str, ...], says: str) -> None:

@@ -34,7 +34,7 @@ def test_two_get_a_sentence_and_many_a_front(priced, capsys):
     [
         (("--cost", "tokens=x"), 64, "--cost"),
         (("--cost", "price"), 65, "price"),
-        (("--cost", "tokens", "--gate"), 64, "surefoot gate"),
+        (("--cost", "tokens", "--gate"), 64, "`--gate` must be left out with `--cost`"),
         (("--cost", "tokens", "--by", "task"), 64, "--by"),
     ],
 )

@@ -26,7 +26,7 @@ def test_labels_from_a_file_on_every_command(tmp_path, capsys):
     assert {one["policy"] for one in json.loads(capsys.readouterr().out)} == {"a", "b"}
     assert run(["rate", str(runs), "--human", str(labels), "--pass-at", "1"]) == 64
     assert run(["rate", "3/4", "--human", str(labels)]) == 64
-    assert "`--human` must come with a file of results" in capsys.readouterr().err
+    assert "`--human` needs a file of results" in capsys.readouterr().err
     assert run(["rank", str(runs), "--human", str(labels)]) == 0
     ranked = capsys.readouterr().out
     assert ranked.index("\n b ") < ranked.index("\n a ")
@@ -35,7 +35,7 @@ def test_labels_from_a_file_on_every_command(tmp_path, capsys):
     assert "By the judge alone" in (tmp_path / "page.md").read_text(encoding="utf-8")
     capsys.readouterr()
     assert run(["compare", "17/20", "14/20", "--human", str(labels)]) == 64
-    assert "`--human` must be left out with tallies" in capsys.readouterr().err
+    assert "`--human` needs a file of results" in capsys.readouterr().err
     assert run(["compare", str(runs), *two, "--labels-method", "labels"]) == 64
     assert "must come with human labels" in capsys.readouterr().err
     assert run(["compare", str(runs), *two, "--human", str(labels), "--labels-method", "best"]) == 64

@@ -44,7 +44,7 @@ def test_a_sequential_plan_counts_the_futility_that_a_new_study_would_declare(ca
     assert "futility" not in said(capsys, *words, "--futility", "0")[1]
     code, _, err = said(capsys, *words[:6], "--futility", "0.02")
     assert code == 64
-    assert "`--futility` must come with `--sequential`." in err
+    assert "`--futility` needs `--sequential`;" in err
     code, _, err = said(capsys, *words, "--futility", "0.5")
     assert code == 64
     assert "between 0 and 0.2" in err

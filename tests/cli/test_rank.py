@@ -75,7 +75,7 @@ def test_several_pairs_hold_together_and_preferences_have_no_figure(capsys, tmp_
     assert (code, "All 3 pairs hold together at 95%." in out) == (0, True)
     (tmp_path / "preferences.csv").write_text("A,B,preference\nx,y,0\nx,y,1\n")
     code, _, err = said(capsys, "rank", str(tmp_path / "preferences.csv"), "--figure", "f.svg")
-    assert (code, "`--figure` must come with rollouts; it does nothing for preferences." in err) == (64, True)
+    assert (code, "`--figure` needs a file of results; it does nothing with preferences." in err) == (64, True)
 
 
 def test_intervals_hold_for_all_rows_unless_each_is_asked_for(capsys, tmp_path):

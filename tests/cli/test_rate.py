@@ -69,7 +69,7 @@ def test_a_rate_of_a_list_says_so(capsys):
     ]
     for more, words in (
         (["--population", "300"], "`--population` must be at least 340, the items run; got 300"),
-        (["--population", "500", "--lower"], "`--population` must be given alone"),
+        (["--population", "500", "--lower"], "`--lower` must be left out with `--population`"),
     ):
         code, _, err = said(capsys, "rate", "170/340", *more)
         assert code == 64
@@ -80,7 +80,7 @@ def test_what_belongs_to_a_tally_is_refused_with_a_file(capsys, tmp_path):
     path = tmp_path / "results.csv"
     path.write_text("policy,condition,success\n" + "".join(f"a,{n // 2},{n % 2}\n" for n in range(8)))
     for more, words in (
-        (["--lower"], "`--lower` must come with a tally such as 38/50; the rates of a file have one method."),
+        (["--lower"], "`--lower` needs a tally; it does nothing with files."),
         (["--pass-at", "1", "--pass-all", "1"], "`--pass-at` and `--pass-all` must not be given together."),
     ):
         code, _, err = said(capsys, "rate", str(path), *more)

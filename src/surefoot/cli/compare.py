@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check
-from surefoot.cli import compare_output, compare_tallies, costs, files, gate_verdicts, label_options, terminal, two_runs
+from surefoot.cli import (
+    compare_output,
+    compare_tallies,
+    costs,
+    files,
+    gate_verdicts,
+    label_options,
+    modes,
+    terminal,
+    two_runs,
+)
 from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
 TALLY = re.compile(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$")
 
 
+@modes.of("compare")
 @files.reads
 def compare(
     what: Annotated[
@@ -40,26 +51,24 @@ def compare(
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="With --counts: the baseline's name; the row marked `baseline`, or the first.")
+        str | None, typer.Option(help="The baseline's name; the row marked `baseline`, or the first.")
     ] = None,
-    first: Annotated[str | None, typer.Option(help="With files: the policy the verdict is about.")] = None,
-    second: Annotated[str | None, typer.Option(help="With files: the policy it is compared with.")] = None,
+    first: Annotated[str | None, typer.Option(help="The policy the verdict is about.")] = None,
+    second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
     paired: Annotated[
         bool | None,
         typer.Option(
             "--paired/--unpaired",
-            help="With files: pair rollouts of the same environment, or do not. Where no column says which rollouts "
+            help="Pair rollouts of the same environment, or do not. Where no column says which rollouts "
             "belong together, --paired pairs the n-th of both, task by task.",
         ),
     ] = None,
     by: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN,...", help="With files: compare within every level of these columns, one error for all."
-        ),
+        typer.Option(metavar="COLUMN,...", help="Compare within every level of these columns, one error for all."),
     ] = None,
     dealt: Annotated[
-        bool, typer.Option("--dealt", help="With files: levels of other columns were dealt to rollouts at random.")
+        bool, typer.Option("--dealt", help="Levels of other columns were dealt to rollouts at random.")
     ] = False,
     target: files.Targeted = None,
     lower_is_better: files.LowerIsBetter = False,
@@ -85,31 +94,29 @@ def compare(
     ] = False,
     previous: Annotated[
         Path | None,
-        typer.Option("--previous", help="With files: an earlier run; each policy is compared with itself in it."),
+        typer.Option("--previous", help="An earlier run; each policy is compared with itself in it."),
     ] = None,
     pass_at: Annotated[
         int | None,
-        typer.Option("--pass-at", help="With files: compare the chance of any success in this many attempts (pass@k)."),
+        typer.Option("--pass-at", help="Compare the chance of any success in this many attempts (pass@k)."),
     ] = None,
     pass_all: Annotated[
         int | None,
-        typer.Option(
-            "--pass-all", help="With files: compare the chance that all of this many attempts succeed (pass^k)."
-        ),
+        typer.Option("--pass-all", help="Compare the chance that all of this many attempts succeed (pass^k)."),
     ] = None,
     population: Annotated[
         int | None,
         typer.Option(
-            help="With files: the items come from a list of this many; the question is what the whole list would show. "
+            help="The items come from a list of this many; the question is what the whole list would show. "
             "Needs --randomised."
         ),
     ] = None,
     helped_by: Annotated[
         str | None,
-        typer.Option("--helped-by", help="With --population: a column that predicts the first policy on every item."),
+        typer.Option("--helped-by", help="A column that predicts the first policy on every item."),
     ] = None,
     randomised: Annotated[
-        bool, typer.Option("--randomised", help="With --population: the order of the items was drawn at random.")
+        bool, typer.Option("--randomised", help="The order of the items was drawn at random.")
     ] = False,
     pool_runs: two_runs.PoolRuns = False,
     human_labels: label_options.Human = None,
@@ -154,118 +161,89 @@ def compare(
 
         surefoot compare --counts dream-machines
     """
-    named = what or []
+    given = modes.given(compare, {**locals(), "written": None})
     form = compare_output.format_of(written, as_json=as_json, raw=raw, gate=gate)
     as_json = form == "json"
-    of_files = {"--format": None if form in ("text", "json") else form, "--raw": raw,
-                "--first": first, "--second": second, "--paired": paired, "--by": by, **reading.said,
-                "--previous": previous, "--pass-at": pass_at, "--pass-all": pass_all,
-                "--human": human_labels, "--labels-method": labels_method,
-                "--population": population, "--helped-by": helped_by, "--randomised": randomised,
-                "--pool-runs": pool_runs, "--weights": weights,
-                "--target": target, "--dealt": dealt, "--lower-is-better": lower_is_better,
-                "--cost": cost}  # fmt: skip
-    if counts is not None:
-        _alone(named, pairs, "--counts")
-        _in_place("`--counts`", {**of_files, "--using": using, "--details": details, "--gate": gate})
+    if form not in ("text", "json"):
+        given["format"] = form
+    named, data = what or [], _what(what or [], pairs, counts)
+    mode = modes.settled("compare", data, given)
+    if data == "--counts":
         from surefoot.cli.count_tables import compare_counts
 
-        compare_counts(counts, baseline, confidence=confidence, margin=margin, as_json=as_json)
-    elif pairs is not None:
-        _alone(named, None, "--pairs")
-        _in_place("`--pairs`", {**of_files, "--baseline": baseline})
-        compare_tallies.answer((compare_tallies.pairs(pairs),), using, details, gate, margin, confidence, as_json)
-    elif named and all(map(TALLY.search, named)):
-        _in_place("tallies", {**of_files, "--baseline": baseline})
-        if len(named) != 2:
-            raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
-        compare_tallies.answer(
-            (terminal.tally(named[0]), terminal.tally(named[1])), using, details, gate, margin, confidence, as_json
-        )
-    elif named:
-        numbers = all(terminal.is_number(word.removesuffix("%")) for word in named)
-        if numbers and not any(Path(word).exists() for word in named):
-            hint = f" Write {named[0]}/{named[1]} {named[2]}/{named[3]}." if len(named) == 4 else ""
-            raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 17/20; got {' '.join(named)}.{hint}")
-        mixed = [word for word in named if TALLY.search(word) and not Path(word).exists()]
-        if mixed:
-            raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
-        _in_place("files", {"--using": using, "--details": details, "--baseline": baseline})
-        if cost is not None:
-            alone = {"--by": by, "--previous": previous, "--human": human_labels, "--lower-is-better": lower_is_better,
-                     "--gate": gate, "--format": None if form in ("text", "json") else form}  # fmt: skip
-            terminal.refuse(alone, "be left out with `--cost`; several needs at once are for `surefoot gate`.")
-        asked_of_pairs = {"--weights": weights, "--target": target, "--dealt": dealt, "--cost": cost,
-                          "--lower-is-better": lower_is_better,
-                          "--format": None if form in ("text", "json") else form, "--raw": raw}  # fmt: skip
-        if by is not None:
-            _in_place("`--by`", {"--paired": paired, "--dealt": dealt})
-        if pass_at is not None and pass_all is not None:
-            raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
-        attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
+        compare_counts(str(counts), baseline, confidence=confidence, margin=margin, as_json=as_json)
+        return
+    if data in ("--pairs", "tallies"):
+        compare_tallies.answer(_tallies(named, pairs), using, details, gate, margin, confidence, as_json)
+        return
+    if helped_by is not None:
+        reading = replace(reading, columns=[*(reading.columns or []), f"forecast={helped_by}"])
+    attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
+    table = files.table([Path(name) for name in named], reading)
+    asked: dict[str, Any] = {"confidence": confidence, "margin": margin}
+    if attempts is not None or population is not None:
+        if not pool_runs:
+            two_runs.refuse_two_runs(table, named, f"Compare {spoken().policies} of one file.")
+        two = files.two_policies(table, named, first, second)
         if attempts is not None:
-            name = "`--pass-at`" if pass_all is None else "`--pass-all`"
-            _in_place(name, {"--by": by, "--paired": paired, "--gate": gate, "--score": reading.score,
-                                      "--previous": previous, "--human": human_labels, **asked_of_pairs})  # fmt: skip
-        if previous is not None:
-            _in_place("`--previous`", {"--human": human_labels})
-        if population is not None:
-            _in_place("`--population`", {"--by": by, "--paired": paired, "--gate": gate, "--previous": previous,
-                                         "--human": human_labels, "--pass-at": pass_at,
-                                         "--pass-all": pass_all, "--pool-runs": pool_runs,
-                                         **asked_of_pairs})  # fmt: skip
-        elif helped_by is not None or randomised:
-            raise ValueError("`--helped-by` and `--randomised` must come with `--population`.")
-        if helped_by is not None:
-            reading = replace(reading, columns=[*(reading.columns or []), f"forecast={helped_by}"])
-        table = files.table([Path(name) for name in named], reading)
-        if attempts is not None:
+            _of_attempts(table, two, attempts, pass_all is not None, asked, as_json)
+        else:
+            asked |= {"population": population, "randomised": randomised, "helped": helped_by is not None}
+            asked |= {"measure": files.measure_of(table, reading.score)}
             import surefoot as sf
 
-            if not pool_runs:
-                two_runs.refuse_two_runs(table, named, f"Compare {spoken().policies} of one file.")
-            two = files.two_policies(table, named, first, second)
-            every = pass_all is not None
-            tried = sf.compare_pass_rates(
-                table, *two, attempts=attempts, every=every, confidence=confidence, margin=margin
-            )
-            terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
-            return
-        if population is not None:
-            import surefoot as sf
+            terminal.show(sf.compare_on_list(table, *two, **asked), as_json=as_json)
+        return
+    table = label_options.labelled(table, human_labels, labels_method, reading.score)
+    again = None if previous is None else files.table([previous], reading)
+    found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
+    if found is not None and mode != "files --previous":
+        modes.refuse("compare", "files, two runs", given)
+    wanted = {"gate": gate, "measure": files.measure_of(table, reading.score), **asked,
+              "weights": files.weights_of(weights), "target": files.target_of(target),
+              "lower_is_better": lower_is_better, "dealt": dealt}  # fmt: skip
+    _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw), cost)
 
-            two = files.two_policies(table, named, first, second)
-            of_list = sf.compare_on_list(
-                table, *two, population=population, randomised=randomised, helped=helped_by is not None,
-                measure=files.measure_of(table, reading.score), confidence=confidence, margin=margin,
-            )  # fmt: skip
-            terminal.show(of_list, as_json=as_json)
-            return
-        table = label_options.labelled(table, human_labels, labels_method, reading.score)
-        again = None if previous is None else files.table([previous], reading)
-        found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
-        wanted = {
-            "gate": gate,
-            "measure": files.measure_of(table, reading.score),
-            "confidence": confidence,
-            "margin": margin,
-            "weights": files.weights_of(weights),
-            "target": files.target_of(target),
-            "lower_is_better": lower_is_better,
-            "dealt": dealt,
-        }
-        _files(table, named, (first, second), found, by, gate, wanted, paired, (form, raw), cost)
-    else:
+
+def _what(named: list[str], pairs: str | None, counts: str | None) -> str:
+    """What is compared: counts, pairs, tallies or files."""
+    if counts is not None and pairs is not None:
+        raise ValueError("`--counts` and `--pairs` must not be given together.")
+    for option, value in (("--counts", counts), ("--pairs", pairs)):
+        if value is not None:
+            if named:
+                raise ValueError(f"`{option}` must be given alone; got {' '.join(named)} as well.")
+            return option
+    if not named:
         raise ValueError("`compare` must have two tallies, `--pairs` or files; got nothing. Try 17/20 14/20.")
+    if all(map(TALLY.search, named)):
+        return "tallies"
+    numbers = all(terminal.is_number(word.removesuffix("%")) for word in named)
+    if numbers and not any(Path(word).exists() for word in named):
+        hint = f" Write {named[0]}/{named[1]} {named[2]}/{named[3]}." if len(named) == 4 else ""
+        raise ValueError(f"A tally must be SUCCESSES/ROLLOUTS, such as 17/20; got {' '.join(named)}.{hint}")
+    if any(TALLY.search(word) and not Path(word).exists() for word in named):
+        raise ValueError(f"`compare` must have two tallies or files, not both; got {' '.join(named)}.")
+    return "files"
 
 
-def _alone(named: list[str], pairs: str | None, option: str) -> None:
-    if named or pairs is not None:
-        raise ValueError(f"`{option}` must be given alone; got {' '.join(named) or '--pairs'} as well.")
+def _tallies(named: list[str], pairs: str | None) -> tuple[Any, ...]:
+    """Two tallies, or one of pairs."""
+    if pairs is not None:
+        return (compare_tallies.pairs(pairs),)
+    if len(named) != 2:
+        raise ValueError(f"`compare` must have two tallies, such as 17/20 14/20; got {len(named)}.")
+    return tuple(map(terminal.tally, named))
 
 
-def _in_place(beside: str, given: Mapping[str, object]) -> None:
-    terminal.refuse(given, f"be left out with {beside}; it does nothing there.")
+def _of_attempts(
+    table: Any, two: tuple[str, str], attempts: int, every: bool, asked: Mapping[str, Any], as_json: bool
+) -> None:
+    """Compare the chances that any, or all, of several attempts succeed."""
+    import surefoot as sf
+
+    tried = sf.compare_pass_rates(table, *two, attempts=attempts, every=every, **asked)
+    terminal.show(tried if as_json else (tried.of_first, tried.of_second, tried), as_json=as_json)
 
 
 def _files(
@@ -281,10 +259,8 @@ def _files(
     cost: str | None,
 ) -> None:
     form, raw = output
-    if two is not None:
-        _in_place("two runs", {"--cost": cost})
     try:
-        found = _of_runs(two, by, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
+        found = _of_runs(two, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
     except DataError as error:
         if not gate:
             raise
@@ -327,18 +303,10 @@ def _of_policies(
     return (sf.compare(table, first, second, paired=paired, **wanted),)
 
 
-def _of_runs(
-    two: two_runs.TwoRuns, by: str | None, wanted: Mapping[str, Any], paired: bool | None
-) -> tuple[Comparison, ...]:
+def _of_runs(two: two_runs.TwoRuns, wanted: Mapping[str, Any], paired: bool | None) -> tuple[Comparison, ...]:
     """Each policy compared with itself in another run."""
     from surefoot.analysis.changes import change
 
-    if by is not None:
-        raise ValueError(
-            f"`--by` must be left out when two runs are compared: each {spoken().policy} is compared with itself."
-        )
-    names = ("dealt", "target", "lower_is_better")
-    _in_place("two runs", {f"--{name.replace('_', '-')}": wanted[name] for name in names})
     typer.echo(f"note: {two.says}", err=True)
-    known = {name: value for name, value in wanted.items() if name not in names}
+    known = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
     return change(two.now, two.before, paired=paired, names=two.names, **known)

@@ -27,7 +27,7 @@ Format = Annotated[
     typer.Option(
         "--format",
         metavar="text|github|junit|json",
-        help="With files: how to write it: a comment for a pull request, JUnit XML of a gate, JSON; text if left out.",
+        help="How to write it: a comment for a pull request, JUnit XML of a gate, JSON; text if left out.",
     ),
 ]
 Raw = Annotated[

@@ -228,6 +228,7 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
         strict=reading.strict,
     )
     speak(rollouts.words)
+    _refuse_idle(paths, reading, rollouts)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
     for name in reading.names:
@@ -237,6 +238,15 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
     if len(paths) > most_files:
         _tell_pooled(rollouts)
     return rollouts.declare(**kept_roles(paths, rollouts, reading.roles), **reading.roles)
+
+
+def _refuse_idle(paths: list[Path], reading: Reading, rollouts: Rollouts) -> None:
+    """Refuse options of reading that do nothing on these files."""
+    if reading.strict and not any(path.is_dir() for path in paths):
+        raise ValueError("`--strict` needs a folder of logs; got no folder.")
+    for option, value in (("--low", reading.low), ("--high", reading.high)):
+        if value is not None and "score" not in rollouts.columns:
+            raise ValueError(f"`{option}` needs scores; there is no column of them.")
 
 
 OLD_ROLES = {

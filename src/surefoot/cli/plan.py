@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, plan_best, plan_gate, plan_next, plan_rank, terminal
+from surefoot.cli import files, modes, plan_best, plan_gate, plan_next, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.core.words import spoken
@@ -149,6 +149,7 @@ def mean(
 
 
 @app.command("compare")
+@modes.of("plan compare")
 def compare(
     first_word: Annotated[
         str | None,
@@ -167,7 +168,7 @@ def compare(
     ] = None,
     gain: Annotated[
         float | None,
-        typer.Option(help="With --from: the gain to show, 0.1 for 10 points; the pilot's own if left out."),
+        typer.Option(help="The gain to show, 0.1 for 10 points; the pilot's own if left out."),
     ] = None,
     score: files.Score = None,
     columns: files.Columns = None,
@@ -178,7 +179,7 @@ def compare(
         int | None, typer.Option(help="Rollouts of each policy, or pairs; leave out to learn how many.")
     ] = None,
     first_only: Annotated[
-        float | None, typer.Option("--first-only", help="For pairs: the chance that only the first succeeds.")
+        float | None, typer.Option("--first-only", help="The chance that only the first succeeds.")
     ] = None,
     second_only: Annotated[
         float | None, typer.Option("--second-only", help="For pairs: the chance that only the second succeeds.")
@@ -189,10 +190,10 @@ def compare(
     units: Annotated[
         int | None, typer.Option(help="Units (tasks, scenes) that both policies meet: about units like these.")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="With --units: how often each policy meets each; 5.")] = None,
+    repeats: Annotated[int | None, typer.Option(help="How often each policy meets each; 5.")] = None,
     spread: Annotated[
         float | None,
-        typer.Option(help="With --units: the standard deviation of the gain between units; 0.2 for 20 points."),
+        typer.Option(help="The standard deviation of the gain between units; 0.2 for 20 points."),
     ] = None,
     margin: files.Margin = 0.0,
     claim: Annotated[
@@ -203,18 +204,14 @@ def compare(
     ] = False,
     rule: Annotated[
         str | None,
-        typer.Option(
-            "--rule", help=f"With --sequential: {', '.join(registry.HOMES)}; the one that fits best if left out."
-        ),
+        typer.Option("--rule", help=f"{', '.join(registry.HOMES)}; the one that fits best if left out."),
     ] = None,
     horizon: Annotated[
-        int | None, typer.Option(help="With --sequential: the most pairs; a little above the fixed number if left out.")
+        int | None, typer.Option(help="The most pairs; a little above the fixed number if left out.")
     ] = None,
     futility: Annotated[
         float | None,
-        typer.Option(
-            help="With --sequential: stop once the chance of a verdict is below this; as in a new plan if left out."
-        ),
+        typer.Option(help="Stop once the chance of a verdict is below this; as in a new plan if left out."),
     ] = None,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
@@ -245,59 +242,33 @@ def compare(
 
         surefoot plan compare --from pilot.csv --column success=worked --first new --second old
     """
+    modes.settled("plan compare", "rates" if pilot is None else "--from", modes.given(compare, locals()))
     if pilot is not None:
-        others = {
-            "--units": units, "--repeats": repeats, "--spread": spread,
-            "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
-            "--claim": None if claim == "either" else claim, "--sequential": sequential,
-            "--futility": futility, "--margin": margin or None,
-        }  # fmt: skip
-        terminal.refuse(others, "be left out with `--from`. It goes with rates: --first 0.9 --second 0.6.")
         reading = files.Reading(score=score, columns=columns, where=where, low=low, high=high)
         table = files.table([pilot], reading)
         names = files.two_policies(table, [pilot], first_word, second_word)
         _from_pilot(table, names, gain, score, power, confidence, as_json)
         return
-    of_a_pilot = {
-        "--gain": gain, "--score": score, "--column": columns, "--where": where, "--low": low, "--high": high
-    }  # fmt: skip
-    terminal.refuse(of_a_pilot, "come with `--from`.")
     first, second = _rate_of(first_word, "--first"), _rate_of(second_word, "--second")
     if units is not None:
-        others = {
-            "--rollouts": rollouts, "--first-only": first_only, "--second-only": second_only, "--horizon": horizon,
-            "--claim": None if claim == "either" else claim, "--sequential": sequential, "--futility": futility,
-            "--margin": margin or None, "--rule": rule,
-        }  # fmt: skip
-        terminal.refuse(others, "be left out with `--units`.")
         if first is None or second is None:
             raise ValueError("`--units` must come with both rates, `--first` and `--second`.")
         told = {"repeats": repeats, "spread": spread, "power": power}
         known: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
         terminal.show(sf.plan_units(first, second, units=units, confidence=confidence, **known), as_json=as_json)
         return
-    terminal.refuse({"--repeats": repeats, "--spread": spread}, "come with `--units`.")
     asked = _check.choice(claim, "--claim", CLAIMS)
     if sequential and asked == "first not worse":
         raise ValueError("`--claim` must be either or better with `--sequential`; got not-worse.")
-    if sequential and (first is None or second is None or margin):
-        raise ValueError("`--sequential` must come with both rates, `--first` and `--second`, and without a margin.")
-    if not sequential:
-        terminal.refuse({"--horizon": horizon, "--futility": futility, "--rule": rule}, "come with `--sequential`.")
+    if sequential and (first is None or second is None):
+        raise ValueError("`--sequential` must come with both rates, `--first` and `--second`.")
     if (second is None) == (second_only is None):
         raise ValueError("`--second` must be given, or `--second-only` for pairs; one of the two.")
-    if second is not None:
-        if first_only is not None:
-            raise ValueError("`--first-only` must come with `--second-only`.")
-        plan = sf.plan_comparison(
-            first, second, rollouts=rollouts, power=power, confidence=confidence, margin=margin, claim=asked
-        )
+    least: dict[str, Any] = {"power": power, "confidence": confidence, "margin": margin}
+    if second_only is not None:
+        plan = sf.plan_paired_comparison(first_only, second_only, pairs=rollouts, claim=asked, **least)
     else:
-        if first is not None or second_only is None:
-            raise ValueError("`--first` must come with `--second`.")
-        plan = sf.plan_paired_comparison(
-            first_only, second_only, pairs=rollouts, power=power, confidence=confidence, margin=margin, claim=asked
-        )
+        plan = sf.plan_comparison(first, cast("float", second), rollouts=rollouts, claim=asked, **least)
     if not sequential or first is None or second is None:
         terminal.show(plan, as_json=as_json)
         return

@@ -11,7 +11,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.sequential import registry
 from surefoot.sequential.validity import declared
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from surefoot.sequential.round_rules import RoundRule
 
 
+@modes.of("plan rank")
 def rank(
     rates: Annotated[str | None, typer.Option("--rates", help="The success rate of each policy: 0.9,0.7,0.5.")] = None,
     pilot: Annotated[
@@ -63,6 +64,9 @@ def rank(
 
         surefoot plan rank --rates 0.9,0.7,0.5,0.3 --question best
     """
+    if (rates is None) == (pilot is None):
+        raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
+    modes.settled("plan rank", "--rates" if pilot is None else "--from", modes.given(rank, locals()))
     names, laws, ends = _policies(rates, pilot, score, low, high)
     if len(names) < 3:
         cure = "For two: surefoot plan compare --sequential."
@@ -108,11 +112,7 @@ def _policies(
     rates: str | None, pilot: Path | None, score: str | None, low: float | None, high: float | None
 ) -> tuple[tuple[str, ...], list[Law], dict[str, Any]]:
     """Names, laws and score range of the policies, from rates or from a pilot."""
-    if (rates is None) == (pilot is None):
-        raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
     if pilot is None:
-        of_a_pilot = {"--score": score, "--low": low, "--high": high}
-        terminal.refuse(of_a_pilot, "come with `--from`: rates are of successes.")
         given = [word for word in str(rates).replace(" ", "").split(",") if word]
         if not all(map(terminal.is_number, given)) or not given:
             raise _check.refused("--rates", "be three or more rates, such as 0.9,0.7,0.5", rates)

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import costs, files, label_options, terminal, two_runs
+from surefoot.cli import costs, files, label_options, modes, terminal, two_runs
 from surefoot.core.words import spoken
 
 
+@modes.of("rank")
 @files.reads
 def rank(
     paths: files.Paths,
@@ -29,9 +30,9 @@ def rank(
     own_intervals: Annotated[
         bool, typer.Option("--own-intervals", help="Each policy's own interval, not one that holds with all others.")
     ] = False,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the resamples, for preferences; 0.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the resamples; 0.")] = None,
     prior: Annotated[
-        float | None, typer.Option("--prior", help="For preferences: ties added between every two policies that met.")
+        float | None, typer.Option("--prior", help="Ties added between every two policies that met.")
     ] = None,
     confidence: terminal.Confidence = 0.95,
     as_json: terminal.AsJson = False,
@@ -53,17 +54,12 @@ def rank(
     """
     from surefoot.files.preferences import holds_preferences
 
+    given = modes.given(rank, locals())
     if len(paths) == 1 and holds_preferences(paths[0]):
-        useless = {"--figure": figure, "--human": human_labels, "--labels-method": labels_method,
-                   "--own-intervals": own_intervals, "--pool-runs": pool_runs, "--target": target, "--cost": cost,
-                   "--weights": weights, "--lower-is-better": lower_is_better, "--margin": margin or None,
-                   **{name: value for name, value in reading.said.items() if name != "--column"}}  # fmt: skip
-        terminal.refuse(useless, "come with rollouts; it does nothing for preferences.")
+        modes.settled("rank", "preferences", given)
         _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
-    terminal.refuse({"--seed": seed, "--prior": prior}, "come with a file of preferences; nothing is drawn here.")
-    if cost is not None:
-        terminal.refuse({"--lower-is-better": lower_is_better, "--human": human_labels}, "be left out with `--cost`.")
+    modes.settled("rank", "files", given)
     from surefoot.analysis.labelled_comparisons import label_lines
     from surefoot.analysis.measurements import Measurement
     from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of

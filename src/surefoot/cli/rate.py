@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.cli import files, label_options, modes, terminal, two_runs
 from surefoot.core.interval import Side
 from surefoot.core.notes import Note
 from surefoot.stats.rate_methods import methods
@@ -21,6 +21,7 @@ USUAL = {None: "wilson", "lower": "clopper-pearson", "upper": "clopper-pearson"}
 """The method where none is named."""
 
 
+@modes.of("rate")
 @files.reads
 def rate(
     what: Annotated[
@@ -45,15 +46,11 @@ def rate(
     ] = None,
     pass_at: Annotated[
         int | None,
-        typer.Option(
-            "--pass-at", help="With files: the chance of at least one success in this many attempts (pass@k)."
-        ),
+        typer.Option("--pass-at", help="The chance of at least one success in this many attempts (pass@k)."),
     ] = None,
     pass_all: Annotated[
         int | None,
-        typer.Option(
-            "--pass-all", help="With files: the chance that every one of this many attempts succeeds (pass^k)."
-        ),
+        typer.Option("--pass-all", help="The chance that every one of this many attempts succeeds (pass^k)."),
     ] = None,
     human_labels: label_options.Human = None,
     labels_method: label_options.Method = None,
@@ -88,66 +85,51 @@ def rate(
 
         surefoot rate runs.csv --human labels.csv
     """
+    given = modes.given(rate, locals())
     if any(Path(word).exists() for word in what):
-        of_tallies = {"--using": using, "--lower": lower, "--upper": upper, "--requires": requires, "--seed": seed,
-                      "--population": population}  # fmt: skip
-        terminal.refuse(of_tallies, "come with a tally such as 38/50; the rates of a file have one method.")
-        if pass_at is not None and pass_all is not None:
-            raise ValueError("`--pass-at` and `--pass-all` must not be given together.")
+        modes.settled("rate", "files", given)
         table = files.table([Path(path) for path in what], reading)
         if not pool_runs:
             two_runs.refuse_two_runs(table, what, "Give one of them, or compare them: surefoot compare.")
         attempts = pass_at if pass_all is None else _check.whole(pass_all, "--pass-all", least=1)
-        if attempts is None:
-            table = label_options.labelled(table, human_labels, labels_method, reading.score)
-            what_of = files.measure_of(table, reading.score)
-            if table.labels and what_of == "success":
-                said = {"--weights": weights, "--target": target}
-                terminal.refuse(said, "be left out with human labels: the corrected rate has one method.")
-            _of_table(table, what_of, (files.weights_of(weights), files.target_of(target)), confidence, as_json)
-            return
-        terminal.refuse(
-            {"--weights": weights, "--target": target, "--score": reading.score},
-            "be left out with several attempts: pass@k has one method.",
-        )
-        labels = {"--human": human_labels, "--labels-method": labels_method}
-        terminal.refuse(labels, "be left out with several attempts: pass@k is not corrected by labels.")
-        import surefoot as sf
+        if attempts is not None:
+            import surefoot as sf
 
-        passed = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
-        terminal.show(passed[0] if len(passed) == 1 else passed, as_json=as_json)
+            passed = sf.pass_rates(table, attempts, every=pass_all is not None, confidence=confidence)
+            terminal.show(passed[0] if len(passed) == 1 else passed, as_json=as_json)
+            return
+        table = label_options.labelled(table, human_labels, labels_method, reading.score)
+        measure = files.measure_of(table, reading.score)
+        if table.labels and measure == "success":
+            modes.refuse("rate", "files --human", given)
+        _of_table(table, measure, (files.weights_of(weights), files.target_of(target)), confidence, as_json)
         return
-    of_files = {"--pass-at": pass_at, "--pass-all": pass_all, **reading.said, "--human": human_labels,
-                "--labels-method": labels_method, "--pool-runs": pool_runs or None, "--target": target,
-                "--weights": weights}  # fmt: skip
-    terminal.refuse(of_files, f"come with a file of results; got {' '.join(what)}.")
+    mode = modes.settled("rate", "tallies", given)
     if lower and upper:
         raise ValueError("`--lower` and `--upper` must not be given together; leave both out for an interval.")
-    if requires is not None and (using or lower or upper):
-        raise ValueError("`--requires` must be given alone: a claim uses the guaranteed lower bound.")
-    parsed = [terminal.tally(word) for word in what]
-    if seed is not None and (population is not None or requires is not None):
-        raise ValueError("`--seed` must come with a method that draws; `--requires` and `--population` do not.")
+    tallies = [terminal.tally(word) for word in what]
     if population is not None:
-        if using or lower or upper or requires is not None:
-            raise ValueError("`--population` must be given alone: the interval of a list has one method.")
-        of_list = [stats.population_rate(tally, population=population, confidence=confidence) for tally in parsed]
-        terminal.show(of_list[0] if len(of_list) == 1 else of_list, as_json=as_json)
-        if not as_json:
-            for line in dict.fromkeys(str(note) for one in of_list for note in one.notes):
-                typer.echo(f"  {line}")
+        _of_list([stats.population_rate(one, population=population, confidence=confidence) for one in tallies], as_json)
         return
-    if requires is not None:
-        _check.fraction(requires, "--requires")
-        results: list[Any] = [stats.claim(tally, at_least=requires, confidence=confidence) for tally in parsed]
+    if mode == "tallies --requires":
+        least = _check.fraction(requires, "--requires")
+        results: list[Any] = [stats.claim(tally, at_least=least, confidence=confidence) for tally in tallies]
     else:
         side: Side | None = "lower" if lower else "upper" if upper else None
         method = _check.choice(using or USUAL[side], "--using", methods(side))
         if seed is not None and not method.drawn:
             raise ValueError(f"`--seed` must come with a method that draws; {method.name} does not.")
         chance: dict[str, Any] = {"rng": seed} if method.drawn else {}
-        results = [method.using(tally, confidence=confidence, **chance) for tally in parsed]
+        results = [method.using(tally, confidence=confidence, **chance) for tally in tallies]
     terminal.show(results[0] if len(results) == 1 else results, as_json=as_json)
+
+
+def _of_list(found: list[Any], as_json: bool) -> None:
+    """The rates that whole lists would show, with what must be known of them."""
+    terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
+    if not as_json:
+        for line in dict.fromkeys(str(note) for one in found for note in one.notes):
+            typer.echo(f"  {line}")
 
 
 def _of_table(table: Rollouts, measure: Measure, how: tuple[Any, Any], confidence: float, as_json: bool) -> None:

@@ -1,0 +1,187 @@
+"""Every option of every command that has modes, in every mode: it changes what comes out, or is refused by name."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from surefoot.cli import modes
+from surefoot.cli.main import application
+from tests.support.command_line import said
+
+CALLS = {
+    "rate": {
+        "tallies": "38/50",
+        "tallies --requires": "38/50 --requires 0.6",
+        "tallies --population": "38/50 --population 90",
+        "files": "rows.csv",
+        "files --human": "rows.csv --human labels.csv",
+        "files --pass-at": "rows.csv --pass-at 2",
+        "files --pass-all": "rows.csv --pass-all 2",
+    },
+    "compare": {
+        "tallies": "17/20 14/20",
+        "--pairs": "--pairs 20,12,2,16",
+        "--counts": "--counts counts.csv",
+        "files": "rows.csv --first a --second b",
+        "files --by": "rows.csv --first a --second b --by kind",
+        "files --cost": "rows.csv --first a --second b --cost tokens=90",
+        "files --previous": "rows.csv --previous before.csv",
+        "files --pass-at": "rows.csv --first a --second b --pass-at 2",
+        "files --pass-all": "rows.csv --first a --second b --pass-all 2",
+        "files --population": "rows.csv --first a --second b --population 90 --randomised",
+        "files, two runs": "rows.csv before.csv",
+    },
+    "rank": {
+        "files": "rows.csv",
+        "files --cost": "rows.csv --cost tokens=90",
+        "preferences": "preferences.csv",
+    },
+    "plan compare": {
+        "rates": "--first 0.9 --second 0.5",
+        "rates --units": "--first 0.9 --second 0.5 --units 20",
+        "rates --sequential": "--first 0.9 --second 0.5 --sequential",
+        "rates --second-only": "--second-only 0.05 --first-only 0.3",
+        "--from": "--from rows.csv --first a --second b",
+    },
+    "plan rank": {
+        "--rates": "--rates 0.9,0.5,0.1 --runs 5 --horizon 10",
+        "--from": "--from rows.csv --runs 5 --horizon 10",
+    },
+}
+"""A call in every mode."""
+
+VALUES = {
+    "using": "clopper-pearson", "seed": "3", "requires": "0.5", "population": "120", "pass-at": "2", "pass-all": "2",
+    "column": "cluster=kind", "where": "kind=s1", "sheet": "one", "policy": "x", "policies-in": "a,b",
+    "score": "progress", "low": "-1", "high": "2", "unit": "kind", "repeat": "tokens", "setting": "kind",
+    "cluster": "item", "run": "kind", "ignore": "kind", "target": "these|like", "weights": "rollouts",
+    "human": "labels.csv", "labels-method": "labels|judge", "confidence": "0.9", "baseline": "b", "first": "c",
+    "second": "c",
+    "by": "item", "cost": "tokens=90", "margin": "0.05", "format": "github", "previous": "before.csv",
+    "helped-by": "tokens", "pairs": "20,12,2,16", "counts": "counts.csv", "prior": "1", "figure": "figure.svg",
+    "rollouts": "30", "power": "0.9", "claim": "better", "repeats": "7", "spread": "0.3", "rule": "savi",
+    "horizon": "60", "futility": "0.2", "first-only": "0.3", "second-only": "0.1", "gain": "0.3", "units": "20",
+    "from": "rows.csv", "rates": "0.9,0.6,0.2", "question": "best", "correlation": "0.5", "runs": "7", "jobs": "1",
+}  # fmt: skip
+"""A value for every option that takes one."""
+
+
+TOO = "--help --jobs"
+"""Options that change nothing but what is shown of the command itself, or the time it takes."""
+BESIDE = {
+    "low": "--score progress",
+    "high": "--score progress",
+    "raw": "--json",
+    "labels-method": "--human labels.csv",
+    "pool-runs": "before.csv",
+    "setting": "--weights settings",
+}
+"""What an option needs beside it to act, where that is taken."""
+GIVEN = {"paired": "--unpaired"}
+"""How an option is given, where its name alone says what holds anyway."""
+
+
+def options() -> list[tuple[str, str, str]]:
+    """Every option of every command in every mode."""
+    found = []
+    for name, of in CALLS.items():
+        command = typer.main.get_command(application())
+        for word in name.split():
+            command = command.commands[word]
+        every = [max(one.opts, key=len)[2:] for one in command.params if one.param_type_name == "option"]
+        found += [
+            (name, mode, one) for mode in of for one in every if one != "help" and f"--{one}" not in of[mode].split()
+        ]
+    return found
+
+
+def acts(command: str, mode: str, option: str) -> bool:
+    """Whether an option acts in a mode, or chooses another that the words can have."""
+    chooses = {f"--{option}", f"{mode.partition(', ')[0]} --{option}"} & {*CALLS[command]}
+    return mode in modes.modes_with(command, option) or bool(chooses)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Files on which every option can act: two runs of three policies, met unevenly in the light, and labels."""
+    rng = random.Random(7)
+    place = tmp_path_factory.mktemp("modes")
+    labels: list[str] = []
+    for name in ("rows.csv", "before.csv"):
+        lines = ["policy,item,attempt,kind,light,success,progress,tokens"]
+        for item in range(24):
+            for k, policy in enumerate("abc"):
+                for attempt in range(3 if item < 3 else 2):
+                    light = "day" if rng.random() < 0.8 - 0.5 * (k == 1) else "night"
+                    success = rng.random() < 0.8 - 0.2 * k
+                    results = f"{success:d},{rng.random():.2f},{rng.randint(10, 90)}"
+                    lines.append(f"{policy},q{item},{attempt},s{item % 3},{light},{results}")
+                    labels.append(f"q{item},{attempt},{policy},{success != (rng.random() < 0.05):d}")
+        (place / name).write_text("\n".join(lines))
+    (place / "labels.csv").write_text("item,attempt,policy,human\n" + "\n".join(labels[:120]))
+    (place / "counts.csv").write_text("policy,successes,rollouts\na,17,20\nb,12,20\nc,9,20\n")
+    met = "a,b,first\nb,c,first\na,c,second\nb,a,tie\n" * 6
+    (place / "preferences.csv").write_text(f"first,second,preferred\n{met}")
+    return place
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    """What calls gave; each is made once."""
+    return {}
+
+
+def outcome(capsys, outcomes, words: list[str]) -> tuple[object, ...]:
+    """What a call gives: its exit code, what it prints, and whether it draws a figure."""
+    key = " ".join(words)
+    if key not in outcomes:
+        code, out, err = said(capsys, *words)
+        figure = Path("figure.svg")
+        outcomes[key] = code, out, err, figure.exists()
+        figure.unlink(missing_ok=True)
+    return outcomes[key]
+
+
+@pytest.mark.parametrize(("command", "mode", "option"), [one for one in options() if not acts(*one)])
+def test_an_option_that_does_nothing_is_refused_by_name(capsys, monkeypatch, folder, command, mode, option):
+    monkeypatch.chdir(folder)
+    given = f"--{option} {VALUES.get(option, '').partition('|')[0]}".split()
+    code, out, err, _ = outcome(capsys, {}, [*command.split(), *CALLS[command][mode].split(), *given])
+    assert (code in (64, 65), out) == (True, "")
+    assert f"--{option}" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("command", "mode", "option"), [one for one in options() if acts(*one)])
+def test_an_option_acts(capsys, monkeypatch, folder, outcomes, command, mode, option):
+    monkeypatch.chdir(folder)
+    words = [*command.split(), *call(command, mode, option)]
+    before = outcome(capsys, outcomes, words)
+    for value in VALUES.get(option, "").split("|"):
+        given = GIVEN.get(option, f"--{option} {value}").split()
+        after = outcome(capsys, outcomes, [*words, *given])
+        assert not re.search(f"`--{option}` .* it does nothing", str(after[2]))
+        if after != before:
+            return
+    assert option in modes.READ.split()  # a role that changes no number here changes how the table is read
+    ways = [outcome(capsys, outcomes, ["columns", "rows.csv", *more]) for more in ([], given)]
+    assert ways[0] != ways[1]
+
+
+def call(command: str, mode: str, option: str) -> list[str]:
+    """The words of a mode, with what the option needs."""
+    more = BESIDE.get(option, "").split()
+    takes = all(mode in modes.modes_with(command, word[2:]) for word in more if word.startswith("--"))
+    there = (
+        option in f"{modes.MODES[command][mode]}".split() and takes and not {*more} & {*CALLS[command][mode].split()}
+    )
+    return CALLS[command][mode].split() + (more if there else [])
+
+
+def test_every_mode_has_a_call():
+    assert {name: [*of] for name, of in CALLS.items()} == {name: [*of] for name, of in modes.MODES.items()}
