@@ -88,7 +88,7 @@ def whole_file(path: str | Path, *, private: bool = False) -> Iterator[IO[bytes]
     finally:
         with contextlib.suppress(OSError):  # gone, once it took its place
             Path(name).unlink()
-    _settled(target.parent)
+    settled(target.parent)
 
 
 def _usual(target: Path) -> int:
@@ -100,7 +100,7 @@ def _usual(target: Path) -> int:
     return 0o666 & ~mask
 
 
-def _settled(folder: Path) -> None:
+def settled(folder: Path) -> None:
     """Make the new name outlive a power cut, where folders can be flushed."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

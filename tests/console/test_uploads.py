@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import time
+
 import pytest
 
 from surefoot.console import middleware, uploads
+from surefoot.console.authentication import Tokens
+from surefoot.console.client import Client
 from surefoot.console.operations import OPERATIONS
-from surefoot.study.clips import ClipFolder
-from tests.support.clips import GIF, HEADS
+from surefoot.study.clips import ClipFolder, Quota
+from tests.support.clips import GIF, HEADS, PNG
 from tests.support.consoles import Console, ran, study
 
 ADDRESS = "/api/v1/turns/1/clip"
@@ -96,14 +102,14 @@ def test_a_result_over_the_api_names_no_file_of_the_server(console):
     assert console.study.fold.results[turn].clip.fault == "missing"
 
 
-def test_no_operation_serves_a_clip_to_anybody(console):
+def test_no_operation_serves_a_clip_to_anybody_while_the_study_is_blinded(console):
     phone = console.client("runner")
     ran(phone, [True])
     assert phone.post(ADDRESS, content=GIF).status_code == 200
     clip = console.study.fold.results[1].clip
     for role in ("operator", "runner", "owner"):
         client = console.client(role)
-        assert client.get(ADDRESS).status_code == 405
+        assert client.get(ADDRESS).status_code == 403
         for path in (f"/clips/{clip.file}", f"/study.clips/{clip.file}", f"/static/../study.clips/{clip.file}"):
             assert client.get(path).status_code == 404
         read = [one for one in OPERATIONS.values() if one.method == "GET" and one.name != "events"]
@@ -121,10 +127,8 @@ def test_a_folder_that_cannot_be_written_is_said_and_may_be_tried_again(console,
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ClipFolder, "_copied", full)
+        patched.setattr(ClipFolder, "arriving", full)
         assert phone.post(ADDRESS, content=GIF).status_code == 503
-    assert kept(console) == []
-    console.study.clips.path.rmdir()
     console.study.clips.path.write_bytes(b"a file in its place")
     answer = phone.post(ADDRESS, content=GIF)
     assert (answer.status_code, answer.json()["error"]) == (503, "The clip cannot be kept: File exists.")
@@ -137,3 +141,128 @@ def test_too_many_clips_at_one_moment_wait(console, monkeypatch):
     monkeypatch.setattr(uploads, "MOST_AT_ONCE", 0)
     answer = phone.post(ADDRESS, content=GIF)
     assert (answer.status_code, "Retry-After" in answer.headers) == (429, True)
+
+
+# --- the log names a clip before it takes its place (R22) ---
+
+
+def test_a_clip_that_is_refused_meanwhile_is_not_kept(console, monkeypatch):
+    phone = console.client("runner")
+    ran(phone, [True])
+    assert phone.post(ADDRESS, content=GIF).status_code == 200
+    before, service = kept(console), console.app.state.service
+    asked = service._clip
+    monkeypatch.setattr(service, "_clip", lambda *a, clip, **b: {} if clip is None else asked(*a, clip=clip, **b))
+    for _ in range(3):  # another clip of the turn was faster than the question whether it may be sent
+        assert phone.post(ADDRESS, content=HEADS["jpg"] + b"0" * 3_000_000).status_code == 409
+    assert kept(console) == before
+
+
+def test_a_server_killed_between_the_log_and_the_folder_finishes_what_it_began(console, monkeypatch):
+    phone = console.client("runner")
+    ran(phone, [True])
+    folder = console.study.clips
+
+    def killed(*_):
+        raise OSError(5, "killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ClipFolder, "put", killed)
+        patched.setattr("pathlib.Path.unlink", lambda *_, **__: None)
+        assert phone.post(ADDRESS, content=GIF).status_code == 503
+    (folder.path / ".arriving-2.part").write_bytes(b"half of a clip")
+    (left,) = (one for one in folder.path.iterdir() if one.name != ".arriving-2.part")
+    assert left.name.endswith(".part")
+    clip = console.study.fold.results[1].clip
+    said = folder.sweep([clip])
+    assert kept(console) == [clip.file]
+    assert "1 clip that had arrived took its place." in said
+    assert "1 file of no clip removed, 0.0 MB." in said
+    assert folder.fault(clip) is None
+
+
+def test_sweeping_leaves_what_arrives_now_what_is_named_and_what_is_not_ours(console):
+    phone = console.client("runner")
+    ran(phone, [True])
+    phone.post(ADDRESS, content=GIF)
+    folder, clip = console.study.clips, console.study.fold.results[1].clip
+    (folder.path / "notes.txt").write_text("mine", encoding="utf-8")
+    orphan = folder.path / f"{'ab' * 32}.gif"
+    orphan.write_bytes(GIF)
+    with folder.arriving() as file:
+        file.write(b"half")
+        assert folder.sweep([clip]) == []  # a script may be about to name the new copy
+        os.utime(orphan, (1, 1))
+        assert folder.sweep([clip]) == ["1 file of no clip removed, 0.0 MB."]
+        assert len(kept(console)) == 3
+    assert kept(console) == sorted([clip.file, "notes.txt"])
+
+
+def test_a_server_that_starts_sweeps(console, tmp_path):
+    folder = console.study.clips.path
+    folder.mkdir()
+    (folder / ".arriving-old.part").write_bytes(b"half of a clip")
+    with console.client("runner") as client:
+        client.get("/api/v1/status")
+        until = time.monotonic() + 10
+        while kept(console) and time.monotonic() < until:
+            time.sleep(0.05)
+    assert kept(console) == []
+
+
+@pytest.mark.parametrize(("quota", "said"), [(Quota(60, 1000), "of a study"), (Quota(1000, 60), "of one person")])
+def test_a_study_and_a_person_have_a_quota(console, quota, said):
+    console.app.state.service.quota = quota
+    phone = console.client("runner")
+    ran(phone, [True, False])
+    assert phone.post(ADDRESS, content=GIF).status_code == 200
+    answer = phone.post("/api/v1/turns/2/clip", content=PNG)
+    assert answer.status_code == 413
+    assert said in answer.json()["error"]
+    assert len(kept(console)) == 1
+    assert phone.post(ADDRESS, content=GIF).status_code == 200  # the same again takes no room
+    assert phone.post("/api/v1/turns/2/clip?link=https://lab.example/2.mp4").status_code == 200
+
+
+def test_a_clip_is_served_as_what_it_is_and_to_be_kept(console):
+    phone = console.client("runner")
+    ran(phone, [True, False])
+    assert phone.post(f"{ADDRESS}?name=x.html", content=GIF).status_code == 200
+    console.client("owner").post("/api/v1/unblind", json={"reason": "done"})
+    answer = phone.get(ADDRESS)
+    assert (answer.status_code, answer.content) == (200, GIF)
+    assert answer.headers["content-type"] == "image/gif"
+    assert answer.headers["content-disposition"] == 'attachment; filename="turn-1.gif"'
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert phone.get("/api/v1/turns/2/clip").status_code == 404
+    assert console.client().get(ADDRESS).status_code == 401
+    console.study.clips.where(console.study.fold.results[1].clip).write_bytes(PNG)
+    assert phone.get(ADDRESS).status_code == 404
+
+
+def test_slow_clips_give_way_to_one_that_waits(tmp_path):
+    from tests.support.consoles import threaded
+
+    made, tokens = study(tmp_path), Tokens.fresh()
+    with threaded(made, tokens) as address, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(uploads, "PATIENCE", 0.3)
+        robot = Client(address, tokens.runner.reveal(), holder="arm", marks=tmp_path / "m")
+        turns = [robot.next_turn() for _ in range(1)]
+        robot.record(turns[0], result=True)
+        drips = []
+        for place in range(uploads.MOST_AT_ONCE):
+            one = socket.create_connection(address.removeprefix("http://").split(":"))
+            head = f"POST {ADDRESS}?holder=arm HTTP/1.1\r\nHost: localhost\r\nX-Surefoot-Name: d{place}\r\n"
+            token = f"Authorization: Bearer {tokens.runner.reveal()}\r\nContent-Length: 5000\r\n\r\n"
+            one.sendall(f"{head}{token}".encode() + GIF[:10])
+            drips.append(one)
+        time.sleep(1.0)
+        (tmp_path / "a.gif").write_bytes(GIF)
+        started = time.monotonic()
+        robot.clip(turns[0], tmp_path / "a.gif")
+        took = time.monotonic() - started
+        for one in drips:
+            one.close()
+    made.refresh()
+    assert made.fold.results[1].clip is not None
+    assert took < 5

@@ -49,7 +49,7 @@ class Api:
     def routes(self) -> list[Route]:
         """Every operation with its path."""
         own: dict[str, Endpoint] = {"openapi": self.openapi, "export": self.export, "events": self.events}
-        own["clip"] = self._uploads.clip
+        own |= {"clip": self._uploads.clip, "download": self._uploads.download}
         return [
             Route(f"{BASE}{one.path}", own.get(one.name) or self._endpoint(one), methods=[one.method])
             for one in OPERATIONS.values()

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
-from surefoot.console.operations import BASE, OPERATIONS, Field, Operation
+from surefoot.console.operations import BASE, LONG, OPERATIONS, Field, Operation
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.leases import Wait
@@ -19,6 +19,7 @@ from surefoot.study.status import DECISIONS, Receipt, Status
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 GIVEN: Schema = {"type": "string", "pattern": "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f]*$"}
+NAME: Schema = {"type": "string", "pattern": "^[^\\u0000-\\u001f]*$"}
 BINARY: Schema = {"type": "string", "format": "binary"}
 WHOLE: Schema = {"type": "integer", "minimum": 1}
 TURN: Schema = {**WHOLE, "maximum": 999_999_999}
@@ -127,7 +128,7 @@ REFUSALS = {
     404: "No such turn was handed out.",
     408: "The body did not arrive in time.",
     409: "Somebody else was first, or the study does not allow it now; nothing was changed.",
-    413: "The body is too large.",
+    413: "The body is too large, or no more clips are kept for this person or study.",
     422: "A field is missing or outside what the plan allows.",
     429: "Too many wrong tokens, or too many pages follow the study; wait.",
     503: "The store cannot be reached. Nothing was changed; send the same request again.",
@@ -137,7 +138,7 @@ REFUSALS = {
 def _field(field: Field) -> dict[str, Any]:
     """A field's limits as a schema; what may be left out may also be null."""
     shapes: dict[str, dict[str, Any]] = {
-        "text": {**GIVEN, "maxLength": int(field.most)},
+        "text": {**(GIVEN if field.most >= LONG else NAME), "maxLength": int(field.most)},
         "texts": {**_list({**GIVEN, "maxLength": 200}), "maxItems": int(field.most)},
         "whole": {"type": "integer", "minimum": int(field.least), "maximum": int(field.most)},
         "number": {"type": "number", "minimum": field.least, "maximum": field.most},

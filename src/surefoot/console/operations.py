@@ -259,7 +259,7 @@ _ALL = (
     Operation(
         "clip",
         "POST /turns/{number}/clip",
-        "Add a clip to a turn's result: the file, or a link. It cannot be downloaded from here.",
+        "Add a clip to a turn's result: the file, or a link.",
         refusals=OF_A_TURN,
         file=True,
         fields=(
@@ -268,6 +268,13 @@ _ALL = (
             HOLDER,
             ATTEMPT,
         ),
+    ),
+    Operation(
+        "download",
+        "GET /turns/{number}/clip",
+        "The file of a turn's clip, once the study is not blinded.",
+        answer="application/octet-stream",
+        refusals=(404,),
     ),
     Operation(
         "undo", "POST /turns/{number}/undo", "Take back a turn's result.", refusals=OF_A_TURN, fields=(REASON, ATTEMPT)

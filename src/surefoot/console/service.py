@@ -21,7 +21,7 @@ from surefoot.console.live_figures import Live, live_of
 from surefoot.console.queue import Queue
 from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError
-from surefoot.study.clips import Clip
+from surefoot.study.clips import Clip, Quota
 from surefoot.study.counts import Counts, counts_of
 from surefoot.study.leases import LEASE
 from surefoot.study.plans import Plan
@@ -51,7 +51,7 @@ class Service:
         """Serve a study; the service reads the log by itself, so refresh `study` to see what was done here."""
         self.free: Callable[[str], str] = str  # gives back a name that anybody may use, and refuses one that is proved
         self._store = SharedStore(study.store)
-        self.clips = study.clips
+        self.clips, self.quota = study.clips, Quota()
         self._study = Study.open(self._store, clips=self.clips.path)
         self._lost = False
         self._queue = Queue(self._store, self._answer, self._forget)
@@ -106,6 +106,14 @@ class Service:
     async def prepare(self) -> None:
         """Load what the rule decides by, so that the first who completes a pair need not wait for it."""
         await self._queue.ask(self._rehearse, quick=False)
+        if self.clips.path.is_dir():
+            await asyncio.to_thread(self._sweep)
+
+    def _sweep(self) -> None:
+        """Finish what a killed server had begun with clips; the log is read aside, so that recording goes on."""
+        told = (line.event.body.get("clip") for line in self._store.behind.read())
+        for said in self.clips.sweep([Clip.of(one) for one in told if one]):
+            LOG.warning("surefoot: %s", said)
 
     async def now(self) -> Status:
         """Progress, and whether to go on."""
@@ -253,16 +261,32 @@ class Service:
         waiting = not rows and not status.finished
         return {"turn": rows[0] if rows else None, "ahead": rows[1:], "waiting": waiting, "status": plain(status)}
 
-    def _clip(self, session: Session, number: int, clip: Clip | None, holder: str, attempt: int | None) -> Answer:
-        """Add a clip; without one, only hear whether it may be."""
+    def _clip(
+        self, session: Session, number: int, clip: Clip | None, holder: str, attempt: int | None, size: int
+    ) -> Answer:
+        """Add a clip; without one, only hear whether it may be, and whether there is room for it."""
         self._look()
         name = self._holder(session, holder)
-        if clip is not None:
-            return plain(self._study.clip(number, clip, holder=name, attempt=attempt))
-        Entry(turn=number, result=None, holder=name, attempt=attempt).attached(
-            self._study.recall(turn=number), session.role
-        )
-        return {}
+        entry = Entry(turn=number, result=None, holder=name, attempt=attempt, clip=clip)
+        made = entry.attached(self._study.recall(turn=number), session.role)
+        before = self._study.recall(turn=number).results[number].clip
+        again = made is None and before is not None and before.sha256  # perhaps its file was not put in its place
+        left, why = self.quota.left(self._study.recall().clip_bytes, session.author)
+        if size > max(left, 0) and not again:
+            raise Refusal(413, f"{why}.", "The result is kept. Ask the study's owner for room, or give a link.")
+        return {} if clip is None else plain(self._study.clip(number, clip, holder=name, attempt=attempt))
+
+    def _download(self, _: Session, number: int) -> Clip:
+        """The clip of a turn."""
+        self._look()
+        fold = self._study.recall(turn=number)
+        if fold.blinded:
+            raise Refusal(403, "The study is blinded.", "Clips are shown once its owner unblinds it.")
+        found_turn(fold, number)
+        result = fold.results.get(number)
+        if result is None or result.clip is None or not result.clip.sha256:
+            raise Refusal(404, f"Turn {number} has no clip that is kept here.")
+        return result.clip
 
     def _passed_on(self, name: str, session: Session, number: int | None = None, **values: Any) -> Answer:
         """What the study itself does under that name, with those fields."""

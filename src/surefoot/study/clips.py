@@ -3,6 +3,9 @@
 A clip is a file or a link. A file is copied into a folder beside the log and named by the hash of its content, so that
 its name tells nothing of a policy and the log's hash proves the content. A clip that cannot be kept never costs a
 result: the log then says what was wrong with it.
+
+What arrives at a server lies in a file of its own until the log names it, and takes its name in the folder then: a
+server that is killed leaves no file that the log does not know, and `sweep` finishes or removes what it had begun.
 """
 
 from __future__ import annotations
@@ -11,14 +14,17 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from surefoot import _check
-from surefoot._files import open_regular, whole_file
+from surefoot._files import open_regular, settled, whole_file
+from surefoot.core.formatting import counted
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 
@@ -40,6 +46,9 @@ LONGEST_NAME, LONGEST_LINK = 200, 2000
 HEAD = 64
 """So many first bytes tell what a file is."""
 BLOCK = 1 << 20
+ARRIVING, PART = ".arriving-", ".part"
+ABOUT = 3600.0
+"""Seconds after which a copy that the log does not name is named by no line to come."""
 HASH = re.compile(r"[0-9a-f]{64}")
 NOT_MOVIES = (b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1", b"avif", b"avis")
 """Pictures in the same container as mp4, which few browsers show."""
@@ -180,6 +189,62 @@ class ClipFolder:
             if digest.hexdigest() != clip.sha256:
                 raise StudyError("The clip changed while it was copied.")
 
+    @contextlib.contextmanager
+    def arriving(self) -> Iterator[IO[bytes]]:
+        """A file for a clip that arrives; it goes at the end, if `put` did not give it its place.
+
+        Raises:
+            OSError: It cannot be made.
+        """
+        self.path.mkdir(mode=0o700 if self.private else 0o777, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=ARRIVING, suffix=PART, dir=self.path)
+        os.close(handle)
+        try:
+            with Path(name).open("w+b") as file:
+                _alone(file)  # as long as it is open, nobody sweeps it away
+                yield file
+        finally:
+            with contextlib.suppress(OSError):
+                Path(name).unlink()
+
+    def put(self, path: Path, clip: Clip) -> None:
+        """Give a file that arrived its place in the folder, once the log names it.
+
+        Raises:
+            OSError: It cannot be done.
+        """
+        if self.fault(clip) is not None:
+            path.chmod(0o600 if self.private else 0o644)
+            path.replace(self.where(clip))
+            settled(self.path)
+
+    def sweep(self, known: Collection[Clip]) -> list[str]:
+        """Finish what a killed process had begun: give clips that the log names their place, and remove the rest.
+
+        Args:
+            known: Every clip in the log.
+
+        Returns:
+            What was done, each as a sentence.
+        """
+        lost = {clip.sha256: clip for clip in known if clip.sha256 and self.fault(clip) == "missing"}
+        put, gone, size = 0, 0, 0
+        named = {clip.file for clip in known}
+        for path in sorted(self.path.glob("*") if self.path.is_dir() else ()):
+            with contextlib.suppress(OSError), open_regular(path, links=False) as file:
+                if not (path.name.endswith(PART) and _alone(file)) and not _orphan(path, named):
+                    continue
+                clip = lost.get(hashlib.file_digest(file, "sha256").hexdigest())
+                if clip is not None:
+                    self.put(path, clip)
+                    put += 1
+                else:
+                    size += os.fstat(file.fileno()).st_size
+                    path.unlink()
+                    gone += 1
+        said = [f"{counted(put, 'clip')} that had arrived took its place."] if put else []
+        return [*said, *([f"{counted(gone, 'file')} of no clip removed, {megabytes(size)}."] if gone else [])]
+
     def where(self, clip: Clip) -> Path:
         """Where the file of a clip lies."""
         return self.path / clip.file
@@ -192,6 +257,51 @@ class ClipFolder:
         except OSError:
             return "missing"
         return None if digest == clip.sha256 else "changed"
+
+
+def _alone(file: IO[bytes]) -> bool:
+    """Whether no other process holds the file, and none does until it is closed."""
+    try:
+        import fcntl
+    except ImportError:  # elsewhere an open file cannot be removed anyway
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _orphan(path: Path, named: Collection[str]) -> bool:
+    """Whether a file is named as a clip that no line of the log names, and nobody can be about to write that line."""
+    stem, _, kind = path.name.partition(".")
+    ours = HASH.fullmatch(stem) is not None and kind in get_args(ClipKind)
+    return ours and path.name not in named and time.time() - path.stat().st_mtime > ABOUT
+
+
+def megabytes(size: int) -> str:
+    """A size as people read it: ``34.0 MB``, ``100 GB``."""
+    return f"{size / 1e9:,.0f} GB" if size >= 1e10 else f"{size / 1e6:,.1f} MB"
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How many bytes the clips of a study and of each person may take; those of undone results count too."""
+
+    study: int = 100 * 10**9
+    person: int = 20 * 10**9
+
+    def left(self, kept: Mapping[str, int], author: str) -> tuple[int, str]:
+        """Bytes that somebody may still add, and why no more.
+
+        Args:
+            kept: What everybody has added.
+            author: Who wants to add more.
+        """
+        whole, own = self.study - sum(kept.values()), self.person - kept.get(author, 0)
+        if whole <= own:
+            return whole, f"The clips of a study may hold at most {megabytes(self.study)}, and they do"
+        return own, f"The clips of one person may hold at most {megabytes(self.person)}, and those of {author} do"
 
 
 def faults_of(clips: Iterable[tuple[int, Clip]], folder: ClipFolder) -> list[str]:

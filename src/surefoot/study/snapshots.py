@@ -30,7 +30,7 @@ from surefoot.study.events import Line, chained
 from surefoot.study.state import Before, Fold, word_number
 from surefoot.study.stores import Keeper, Store, StoreError, keeper_of
 
-FORMAT = 1
+FORMAT = 2
 STEP = 1000
 """A study of fewer lines has no snapshot; from there on a new one is kept after so many."""
 OWN = ("seed", "last", "hashes", "before")

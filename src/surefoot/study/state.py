@@ -106,6 +106,7 @@ class Fold:
     leaves: dict[str, int] = field(
         default_factory=dict
     )  # after which block each policy runs no more that was withdrawn
+    clip_bytes: dict[str, int] = field(default_factory=dict)  # how large the clips are that each author added
     table: str = ""  # the hash of the exact rule's table as declared
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
     unblinded: Event | None = None
@@ -391,6 +392,7 @@ class Fold:
             holder="" if lease is None else lease.holder,
             clip=None if body.get("clip") is None else Clip.of(body["clip"]),
         )
+        self._weigh(event)
         self.attempts[number] = body["attempt"]
         self.waiting.pop(number, None)
         if body["request"]:
@@ -403,6 +405,12 @@ class Fold:
         if result.attempt != event.body["attempt"]:
             raise StudyError(f"turn {result.turn} has another result")
         self.results[result.turn] = replace(result, clip=Clip.of(event.body["clip"]))
+        self._weigh(event)
+
+    def _weigh(self, event: Event) -> None:
+        size = Clip.of(event.body.get("clip") or {"fault": "missing"}).bytes
+        if size:
+            self.clip_bytes[event.author] = self.clip_bytes.get(event.author, 0) + size
 
     def _crashed(self, event: Event) -> None:
         """A rollout that is run again changes nothing that is counted; the report lists it."""
