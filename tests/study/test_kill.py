@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -25,6 +26,7 @@ from surefoot.console.authentication import Tokens
 from surefoot.study.schedules import Turn
 from surefoot.study.stores import open_store
 from surefoot.study.studies import Study
+from tests.support.clips import GIF
 from tests.support.consoles import free_port
 from tests.support.studies import plan
 
@@ -186,3 +188,56 @@ def test_a_killed_script_loses_and_doubles_nothing(address):
     assert len(results) - len(kept) <= 4  # kept by the store, killed before it could say so: at most one a life
     assert sorted(results) == list(range(1, len(results) + 1))
     assert sf.verify(address).sound
+
+
+def upload(server: Server, folder: Path, results: int, kept: dict[int, str], arm: int) -> None:
+    """One of three robots: each result has a clip of its own; the hash of what was acknowledged goes to `kept`."""
+    client = sf.Client(server.url, server.tokens.runner.reveal(), holder=f"arm-{arm}", patience=120, marks=folder)
+    while (turn := client.next_turn()) is not None:
+        client.record(turn, outcome(turn, results))
+        clip = folder / f"{turn.number}.gif"
+        clip.write_bytes(GIF + random.Random(turn.number).randbytes(200_000))
+        client.clip(turn, clip)
+        kept[turn.number] = hashlib.sha256(clip.read_bytes()).hexdigest()
+
+
+def killed_uploading(folder: Path, *, results: int, kills: int, seed: int) -> None:
+    """Three robots that record and upload while the server is killed at moments that the seed draws."""
+    address = str(folder / "study.db")
+    Study.create(plan(horizon=2 * results, rule="mixture"), address)
+    server, rng, done = Server(address, folder, started), random.Random(seed), threading.Event()
+    kept: dict[int, str] = {}
+
+    def assassin() -> None:
+        for _ in range(kills):
+            server.listening()
+            if done.wait(rng.uniform(0.1, 1.0)):
+                return
+            server.kill()
+
+    with ThreadPoolExecutor(4) as threads:
+        death = threads.submit(assassin)
+        arms = [threads.submit(upload, server, folder, results, kept, arm) for arm in range(3)]
+        try:
+            for arm in arms:
+                arm.result()
+        finally:
+            done.set()
+            death.result(90)
+            server.close()
+    assert server.kills > 0, "nothing was killed: the machine was too fast"
+    study = Study.open(address)
+    events = study.fold.history
+    assert set(Counter(event.body["turn"] for event in events if event.kind == "recorded").values()) == {1}
+    assert set(Counter(event.body["turn"] for event in events if event.kind == "attached").values()) == {1}
+    found = {turn: one.clip for turn, one in study.fold.results.items() if one.clip is not None}
+    assert {turn: clip.sha256 for turn, clip in found.items()} == kept
+    study.clips.sweep(list(found.values()))
+    assert sorted(path.name for path in study.clips.path.iterdir()) == sorted(clip.file for clip in found.values())
+    assert all(study.clips.fault(clip) is None for clip in found.values())
+    assert sf.verify(address).sound
+    print(f"{server.kills} kills, {len(kept)} clips acknowledged, none lost")
+
+
+def test_no_clip_is_lost_or_left_behind(tmp_path: Path) -> None:
+    killed_uploading(tmp_path, results=40, kills=4, seed=5)

@@ -147,8 +147,8 @@ LOOK_ALIKE = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
     "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
     "abekmhopctyxijsabeikvoptux",
-)
-"""Small Cyrillic and Greek letters that look like Latin ones."""
+) | str.maketrans("01", "ol")
+"""Small Cyrillic and Greek letters, and digits, that look like Latin letters."""
 
 
 def as_seen(name: str) -> str:
