@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -31,14 +31,12 @@ PATIENCE, SLOW = 5.0, 64_000
 TYPES = {"mp4": "video/mp4", "webm": "video/webm", "mov": "video/quicktime"}
 
 
-@dataclass(eq=False, slots=True)
 class _Arriving:
     """A clip that arrives: whose, since when, how much of it is here, and what ends it."""
 
-    whose: str
-    began: float = field(default_factory=time.monotonic)
-    size: int = 0
-    limit: asyncio.Timeout = field(default_factory=lambda: asyncio.timeout(None))
+    def __init__(self, whose: str) -> None:
+        self.whose, self.began, self.size = whose, time.monotonic(), 0
+        self.limit = asyncio.timeout(None)
 
     @property
     def pace(self) -> float:
