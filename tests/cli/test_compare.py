@@ -193,10 +193,6 @@ def test_files_are_compared_by_labels_and_runs_by_policy_only(capsys, results):
     assert "`--by` must name a column of labels; 'policy' is the policy." in err
     for words, text in (
         (
-            (results, "--previous", results, "--by", "task"),
-            "`--by` and `--previous` must not be given together.",
-        ),
-        (
             (results, "--previous", results, "--first", "new", "--second", "old"),
             "`--first` must be left out with `--previous`; it does nothing there.",
         ),

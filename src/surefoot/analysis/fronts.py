@@ -184,7 +184,7 @@ def pareto(
                         source=rollouts.source)  # fmt: skip
     stated = limit is not None
     if limit is None:
-        limit = _twice_the_largest(rollouts, cost, names)
+        limit = twice_the_largest(rollouts, cost, names)
     quality, price = Need(measure=what, not_worse_by=margin), Need(measure=cost, at_most_times=1.0, limit=limit)
     costs = measuring(rollouts, cost, "score", names, limit=limit)
     means = {
@@ -227,7 +227,12 @@ def _asked(rollouts: Rollouts, need: Need, who: Asker) -> tuple[Rollouts, Need, 
     return table, need, kind, who, None
 
 
-def _twice_the_largest(rollouts: Rollouts, cost: str, names: Sequence[str]) -> float:
+def twice_the_largest(rollouts: Rollouts, cost: str, names: Sequence[str]) -> float:
+    """A limit of a cost that nobody stated.
+
+    Raises:
+        DataError: The cost is nowhere above 0.
+    """
     column_of(rollouts, cost)
     costs = measuring(rollouts, cost, "score", names, limit=1e300)
     largest = max((group.most or 0.0) for group in costs.summary() if group.key[0] in names)

@@ -102,7 +102,7 @@ class _Kind:
         if self.names:
             tests, how = self._tests(confidence, claim)
         notes = (Note("slices left out", {"count": self.spare}),) if self.spare else ()
-        level = 1.0 - 2.0 * tests.local_error
+        level = 1.0 - 2.0 * min(tests.local_error, 1.0 - confidence)  # where nothing differs no draw says how wide
 
         def interval(place: int) -> Interval:
             found: Interval = self._make(place)(confidence=level, margin=0.0).interval

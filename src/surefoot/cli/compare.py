@@ -27,6 +27,7 @@ from surefoot.errors import DataError
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
+    from surefoot.analysis.regressions import Regression
 
 TALLY = re.compile(r"^\s*-?\d[\d_,]*\s*/\s*-?\d[\d_,]*\s*$")
 
@@ -259,8 +260,12 @@ def _files(
     cost: str | None,
 ) -> None:
     form, raw = output
+    if form == "html" and two is None:
+        raise ValueError("`--format html` must come with two runs; `surefoot report` makes the page of one.")
     try:
         found = _of_runs(two, wanted, paired) if two else _of_policies(table, paths, asked, by, wanted, paired)
+        changed = _changed(two, found, by, wanted) if two else ()
+        judged = _levels(two, found, by, wanted) if two and by and gate else found
     except DataError as error:
         if not gate:
             raise
@@ -268,18 +273,24 @@ def _files(
         compare_output.refuse(refused, form)
         gate_verdicts.end(refused, as_json=form != "text")
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
-    ends = gate_verdicts.of_comparisons(found, findings) if gate else None
+    ends = gate_verdicts.of_comparisons(judged, findings) if gate else None
     price = {name: wanted[name] for name in ("measure", "target", "weights", "margin", "confidence")}
     priced = costs.front(table, cost, (found[0].first, found[0].second), **price)
     if form == "text":
         compare_output.show(found, paths)
+        compare_output.show_changed(changed)
         if priced is not None:
             typer.echo(str(priced))
         files.show_serious(findings)
     else:
-        said: dict[str, Any] = {"findings": tuple(findings), "ends": ends, "raw": raw, "listed": by is not None}
+        said: dict[str, Any] = {
+            "findings": tuple(findings),
+            "ends": ends,
+            "raw": raw,
+            "listed": by is not None and not two,
+        }
         said["more"] = costs.told(priced)
-        compare_output.write(found, form, table=table, two=two, **said)
+        compare_output.write(found, form, table=table, two=two, changed=changed, **said)
     gate_verdicts.end(ends, as_json=form != "text")
 
 
@@ -297,8 +308,7 @@ def _of_policies(
     first, second = files.two_policies(table, paths, *asked)
     if by is not None:
         level = {name: value for name, value in wanted.items() if name != "dealt"}
-        columns = [word.strip() for word in by.split(",") if word.strip()]
-        found: tuple[Comparison, ...] = sf.compare_by(table, first, second, by=columns, **level)
+        found: tuple[Comparison, ...] = sf.compare_by(table, first, second, by=_words(by), **level)
         return found
     return (sf.compare(table, first, second, paired=paired, **wanted),)
 
@@ -310,3 +320,39 @@ def _of_runs(two: two_runs.TwoRuns, wanted: Mapping[str, Any], paired: bool | No
     typer.echo(f"note: {two.says}", err=True)
     known = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
     return change(two.now, two.before, paired=paired, names=two.names, **known)
+
+
+def _changed(
+    two: two_runs.TwoRuns, found: Sequence[Comparison], by: str | None, wanted: Mapping[str, Any]
+) -> tuple[Regression, ...]:
+    """What changed in every policy, by benchmark and category; the error is shared among policies."""
+    from surefoot.analysis.regressions import regression
+
+    if any(one.judged is not None or not one.comparable for one in found):
+        return ()
+    level = 1.0 - (1.0 - wanted["confidence"]) / len(found)
+    return tuple(
+        regression(two.now, two.before, one, names=two.names, by=_words(by), weights=wanted["weights"],
+                   confidence=level)
+        for one in found
+    )  # fmt: skip
+
+
+def _levels(
+    two: two_runs.TwoRuns, found: Sequence[Comparison], by: str, wanted: Mapping[str, Any]
+) -> tuple[Comparison, ...]:
+    """Every level of every policy, for a gate that each must pass: none is charged for the others."""
+    import surefoot as sf
+    from surefoot.analysis.changes import both_runs
+
+    level = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
+    tables = [both_runs(two.now, two.before, str(one.policy), two.names, one.measure) for one in found]
+    return tuple(
+        made
+        for one, both in zip(found, tables, strict=True)
+        for made in sf.compare_by(both, one.first, one.second, by=_words(by), **level)
+    )
+
+
+def _words(by: str | None) -> list[str]:
+    return [word.strip() for word in (by or "").split(",") if word.strip()]

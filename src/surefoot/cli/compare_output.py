@@ -16,18 +16,20 @@ from surefoot.core.formatting import estimate, number, p_value, percent, span, u
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.flips import Flips
+    from surefoot.analysis.regressions import Regression
     from surefoot.cli.two_runs import TwoRuns
     from surefoot.reporting.reviews import Review
     from surefoot.table.findings import Finding
     from surefoot.table.rollouts import Rollouts
 
-FORMATS = ("text", "github", "junit", "json")
+FORMATS = ("text", "github", "junit", "json", "html")
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        metavar="text|github|junit|json",
-        help="How to write it: a comment for a pull request, JUnit XML of a gate, JSON; text if left out.",
+        metavar="text|github|junit|json|html",
+        help="How to write it: a comment for a pull request, JUnit XML of a gate, JSON, the page of two runs; text if "
+        "left out.",
     ),
 ]
 Raw = Annotated[
@@ -110,6 +112,22 @@ def _show_levels(found: Sequence[Comparison], explained: str) -> None:
         typer.echo(f"  {line}")
 
 
+def show_changed(changed: Sequence[Regression]) -> None:
+    """Print what changed between two runs: a table with the worst first, and what it costs."""
+    from surefoot.reporting.regression_pages import text
+
+    if not any(one.rows or one.prices for one in changed):
+        return
+    named, gains, prices, more = text(changed)
+    for line in named:
+        typer.echo(f"  {line}")
+    for grid in (gains, prices):
+        if grid is not None:
+            terminal.table(grid.header, grid.rows)
+    for line in more:
+        typer.echo(f"  {line}")
+
+
 def headline(one: Comparison) -> str:
     """What the answer is about, and the answer: the first line."""
     ends, level = one.interval, percent(one.interval.confidence)
@@ -149,6 +167,7 @@ def write(
     *,
     table: Rollouts,
     two: TwoRuns | None,
+    changed: Sequence[Regression],
     findings: tuple[Finding, ...],
     ends: gate_verdicts.Ended | None,
     raw: bool,
@@ -159,9 +178,10 @@ def write(
 
     Args:
         found: The comparisons.
-        form: How: github, junit or json.
+        form: How: github, junit, json or html.
         table: The rollouts.
         two: The two runs that were compared, where it was that.
+        changed: What changed between them, for each policy.
         findings: What can make the conclusion wrong.
         ends: How the gate ended.
         raw: As JSON, the whole records.
@@ -172,11 +192,22 @@ def write(
     if form == "json" and raw:
         bodies: list[dict[str, Any]] = [one.to_dict() for one in found]
     else:
-        review = _review(found, table, two, findings, ends, tasks=form == "github" and not listed)
+        by_task = form == "github" and not listed and not changed
+        review = _review(found, table, two, findings, ends, tasks=by_task)
+        if changed and form in ("github", "html"):
+            from surefoot.reporting import regression_pages
+
+            written = regression_pages.markdown if form == "github" else regression_pages.page
+            typer.echo(written(changed, findings, review.gate), nl=False)
+            return
         if form != "json":
             typer.echo(review.markdown() if form == "github" else review.junit(), nl=False)
             return
         bodies = review.short()
+        if changed:
+            from surefoot.reporting.regression_pages import told
+
+            bodies = [{**body, "changed": told(one)} for body, one in zip(bodies, changed, strict=True)]
     full = [{**body, **more} for body in bodies]
     terminal.show_json(full if listed or len(full) > 1 else full[0])
 

@@ -40,11 +40,11 @@ MODES: dict[str, dict[str, str]] = {
         "files": f"{_COMPARED} {_WRITTEN} {LABELS} paired dealt target weights lower-is-better",
         "files --by": f"{_COMPARED} {_WRITTEN} {LABELS} target weights lower-is-better",
         "files --cost": f"{_COMPARED} raw paired dealt target weights",
-        "files --previous": f"{READ} score margin {_WRITTEN} paired weights",
+        "files --previous": f"{READ} score margin {_WRITTEN} paired weights by",
         "files --pass-at": f"{_TRIES} first second pool-runs margin",
         "files --pass-all": f"{_TRIES} first second pool-runs margin",
         "files --population": f"{_COMPARED} helped-by randomised",
-        "files, two runs": f"{READ} pool-runs score margin {_WRITTEN} {LABELS} paired weights",
+        "files, two runs": f"{READ} pool-runs score margin {_WRITTEN} {LABELS} paired weights by",
     },
     "rank": {
         "files": f"{READ} score pool-runs margin own-intervals figure target weights lower-is-better {LABELS}",
@@ -118,6 +118,8 @@ def settled(command: str, what: str, said: Iterable[str]) -> str:
     """
     options = list(said)
     chosen = [mode for mode in MODES[command] if _base(mode) == what != mode and _chooser(mode) in options]
+    acting = {option for mode in chosen for option in MODES[command][mode].split()}
+    chosen = [mode for mode in chosen if _chooser(mode) not in acting]
     if len(chosen) > 1:
         raise ValueError(f"`--{_chooser(chosen[0])}` and `--{_chooser(chosen[1])}` must not be given together.")
     mode = chosen[0] if chosen else what

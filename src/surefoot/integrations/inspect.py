@@ -214,10 +214,11 @@ class _Course:
 
         if (sample, epoch) in self.begun:  # once more: its first attempt ended with an error
             self.crashed(sample, epoch)
-        me = object()
+        me, alone = object(), None
         self.line.append(me)
         while sample not in self.started and not self.stopped and (self.line[0] is not me or self.may_decide()):
-            if len(anyio.get_running_tasks()) == 1:  # called one after the other: none can end meanwhile
+            alone = len(anyio.get_running_tasks()) == 1 if alone is None else alone
+            if alone:  # called one after the other: none can end meanwhile
                 break
             self.news = self.news or anyio.Event()
             with anyio.move_on_after(self.quiet_from + self._patience() - time.monotonic()):
