@@ -170,8 +170,12 @@ def test_reason_note_undo_void_and_checklist_by_keyboard(chromium, program):
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.wait_for_function("code => document.getElementById('code').textContent === code", arg=first)
-    assert page.inner_text("#turn-label").lower() == "turn 1, to record again"
-    ann.by_key("s")
+    assert page.inner_text("#turn-label").lower().startswith("turn 1, to record again: its 0:0")
+    assert page.is_hidden("#start")
+    page.keyboard.press("s")  # the outcome alone: the rollout took as long as it took
+    ann.moved(first)
+    ann.settled()
+    assert recorded(program)[1]["duration"] == recorded(program)[0]["duration"]
     second = ann.code()
     page.keyboard.press("v")
     page.wait_for_selector("#void-box[open]")
@@ -432,6 +436,87 @@ def test_two_devices_cannot_overwrite_each_other(chromium, program):
         person.close()
 
 
+def test_a_colleague_at_work_is_not_taken_over(chromium, program):
+    ann, bob = Person(chromium, program, **PHONE), Person(chromium, program, name="Bob", **PHONE)
+    ann.code()
+    ann.page.tap("#start")
+    while bob.page.is_hidden("#waits"):
+        bob.by_tap(".good")
+        bob.settled()
+        assert len(recorded(program)) < 20
+    assert bob.page.is_hidden("#take-over")
+    assert bob.page.inner_text("#take-hint") == "Its turns can be taken over once it has been silent for 10 minutes."
+    holder = opened(program).status().waits.holder
+    refused = bob.page.evaluate(
+        "async (holder) => (await fetch('/api/v1/release', {method: 'POST', body: JSON.stringify({holder}), headers: "
+        "{'Content-Type': 'application/json', 'X-Surefoot-Study': document.body.dataset.study}})).status",
+        holder,
+    )
+    assert refused == 403
+    ann.page.tap(".good")
+    ann.settled()
+    assert opened(program).fold.results[1].author == "Ann"
+    for person in (ann, bob):
+        person.close()
+
+
+LAB = {
+    "tasks": (
+        {
+            "name": "mug",
+            "instruction": "Put the mug on the shelf.",
+            "reset": ("Open the gripper", "Mug on the mark"),
+            "stages": {"grasped": 0.25, "lifted": 0.5, "placed": 1.0},
+            "failure_tags": ("dropped", "missed"),
+            "time_limit": 90,
+        },
+    ),
+    "operators": ("Ann", "Bob"),
+    "rigs": ("left", "right"),
+    "rule": "mixture",
+}
+
+
+@pytest.mark.parametrize("program", [LAB], indirect=True)
+def test_stages_and_tags_are_one_tap_each_and_the_task_is_told(chromium, program, tmp_path):
+    ann = Person(chromium, program, **PHONE)
+    first, page = ann.code(), ann.page
+    assert page.inner_text("#instruction q") == "Put the mug on the shelf."
+    assert page.inner_text("#reset ul").split("\n") == ["Open the gripper", "Mug on the mark"]
+    assert page.inner_text("#limit") == "1:30"
+    chips = page.inner_text("#chips").split("\n")
+    assert "mug" in chips
+    assert set(chips) & {"left", "right"}
+    assert not page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+    page.tap("#start")
+    page.wait_for_timeout(400)
+    page.tap("#tags >> text=dropped")
+    page.screenshot(path=tmp_path / "stages.png")
+    page.tap("#outcomes >> text=lifted")
+    ann.moved(first)
+    ann.settled()
+    assert [recorded(program)[0][name] for name in ("stage", "result", "failure")] == ["lifted", 0.5, "dropped"]
+    assert "“lifted”" in page.inner_text("#last")
+    second = ann.code()
+    page.tap("#start")
+    page.tap("#undo")
+    page.wait_for_selector("#undo-box[open]")
+    page.tap("#undo-box button[value=undo]")
+    ann.until("code => document.getElementById('code').textContent === code", arg=first)
+    page.tap("#outcomes >> text=placed")
+    ann.until("code => document.getElementById('code').textContent === code", arg=second)
+    assert page.inner_text("#start").startswith("Stop")  # the clock of the turn begun meanwhile went on
+    page.tap("#outcomes >> text=none of these")
+    ann.settled()
+    ann.moved(second)
+    ann.settled()
+    told = [(body["turn"], body.get("stage", ""), body["result"]) for body in recorded(program)]
+    assert told[1:] == [(1, "placed", 1.0), (2, "", 0.0)]
+    assert recorded(program)[1]["duration"] == recorded(program)[0]["duration"] >= 0.4
+    ann.close()
+
+
+@pytest.mark.parametrize("program", [{"take_over_minutes": 1e-3}], indirect=True)
 def test_a_phone_that_left_is_named_on_every_page_and_taken_over_by_a_tap(chromium, program):
     ann, bob = Person(chromium, program, **PHONE), None
     ann.by_tap(".good")

@@ -202,7 +202,7 @@ def test_an_operator_may_take_over_only_what_holds_the_study_up(tmp_path):
     from tests.support.consoles import Console
     from tests.support.consoles import study as served
 
-    console = Console(served(tmp_path))
+    console = Console(served(tmp_path, take_over_minutes=1e-6))
     ann, bob = console.browser("operator", "Ann"), console.browser("operator", "Bob")
     kept = ann.post("/api/v1/turns/next", json={"ahead": 5}).json()["turn"]
     assert kept["holder"].startswith("Ann (")
@@ -231,7 +231,7 @@ def test_a_client_says_whom_it_waits_for_and_can_hand_back_for_another(tmp_path,
     from tests.support.consoles import threaded
 
     tokens = Tokens.fresh()
-    with threaded(served(tmp_path), tokens) as address:
+    with threaded(served(tmp_path, take_over_minutes=1e-6), tokens) as address:
         one, two = (sf.Client(address, tokens.runner.reveal(), holder=f"arm {number}") for number in (1, 2))
         assert one.next_turn().number == 1
         for _ in range(4 * REACH + 1):

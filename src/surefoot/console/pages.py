@@ -20,6 +20,7 @@ from surefoot.sequential import registry
 from surefoot.study.amendments import BINDING
 from surefoot.study.clips import MOST_BYTES
 from surefoot.study.plans import Plan
+from surefoot.study.tasks import Task
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""
@@ -107,6 +108,7 @@ class Pages:
         session = self.door.enter(request)
         status = await self.service.now()
         more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST, "most_clip": MOST_BYTES}
+        more["tasks"] = {one.name if self.service.plan.tasks else "": _told(one) for one in self.service.plan.described}
         return self._page("run.html", request, session, **more)
 
     async def mirror(self, request: Request) -> Response:
@@ -177,6 +179,13 @@ class Pages:
         }
         text = self._templates.get_template(template).render({"refusal": None, **context, **more})
         return HTMLResponse(text, status_code)
+
+
+def _told(task: Task) -> dict[str, Any]:
+    """What the phone shows of a task, and its buttons."""
+    stages = [{"name": one.name, "points": one.points, "success": task.succeeds(one.name)} for one in task.stages]
+    told = {"instruction": task.instruction, "reset": task.reset, "limit": task.time_limit}
+    return {**told, "stages": stages, "tags": task.failure_tags}
 
 
 def _grows(plan: Plan) -> bool:

@@ -74,6 +74,7 @@ class Service:
         def carried_out() -> Any:
             self._known(session)
             self._study.author, self._study.role, self._study.holder = session.author, session.role, session.holder
+            self._study.clock.hears(session.holder)
             return operation(session, **values)
 
         return await self._queue.ask(carried_out, quick=name in QUICK)
@@ -151,8 +152,9 @@ class Service:
     def _answer(self, question: Callable[[], Any]) -> Any:
         try:
             if self._lost:
+                clock = self._study.clock
                 self._study = Study.open(self._store, clips=self.clips.path)
-                self._lost = False
+                self._study.clock, self._lost = clock, False
             return question()
         except StoreError as error:
             self._warn(str(error))
@@ -307,7 +309,9 @@ class Service:
             return session.holder
         if BROWSER.search(claimed):
             raise Refusal(422, "`holder` must not be a browser's name.", "Give the robot a name of its own.")
-        return session.own(claimed if session.proved else self.free(claimed))
+        name = session.own(claimed if session.proved else self.free(claimed))
+        self._study.clock.hears(name)
+        return name
 
     def _of_holder(self, session: Session, claimed: str) -> str:
         """Who is meant: a script knows itself by the name that it gave."""

@@ -69,6 +69,7 @@ class LeaseClock:
         self._wall: Clock = clock or (lambda: datetime.now(UTC))
         self._steady = time.monotonic if clock is None else (lambda: clock().timestamp())
         self._began: dict[int, float] = {}  # by line, the steady clock's moment at which the lease began
+        self._heard: dict[str, float] = {}  # when each holder last asked for anything
 
     def time(self) -> str:
         """The time as the log keeps it."""
@@ -84,6 +85,15 @@ class LeaseClock:
             past = (self._wall() - _moment(lease.since)).total_seconds()
             self._began[lease.line] = self._steady() - max(0.0, past)
         return self._steady() - self._began[lease.line]
+
+    def hears(self, holder: str) -> None:
+        """A holder asked for something just now."""
+        self._heard[holder] = self._steady()
+
+    def silence(self, lease: Lease) -> float:
+        """Seconds since the holder took the turn, or was heard of after that."""
+        heard = self._heard.get(lease.holder)
+        return self.age(lease) if heard is None else min(self.age(lease), self._steady() - heard)
 
     def live(self, lease: Lease | None) -> bool:
         """Whether the turn is still held."""
@@ -175,6 +185,7 @@ class Wait(Record):
         later: How many later pairs are complete, and wait with it.
         stalled: Whether no further pair is begun until it is in.
         sentence: All this, in words.
+        silent: Whether its holder was silent for as long as the plan says: only then may another device take over.
     """
 
     block: int
@@ -184,6 +195,7 @@ class Wait(Record):
     later: int
     stalled: bool
     sentence: str
+    silent: bool = False
 
 
 def wait_of(fold: Fold, clock: LeaseClock) -> Wait | None:
@@ -209,7 +221,8 @@ def wait_of(fold: Fold, clock: LeaseClock) -> Wait | None:
     )
     sentence = f"{unit.capitalize()} {number} waits for turn {turn}, {who}; {behind} only after it."
     stalled = bool(held) and later >= most_later({fold.leases[one.number].holder for one in fold.held(clock)})
-    return Wait(number, turn, holder, minutes, later, stalled, sentence)
+    silent = bool(held) and clock.silence(fold.leases[turn]) >= 60.0 * fold.plan.take_over_minutes
+    return Wait(number, turn, holder, minutes, later, stalled, sentence, silent)
 
 
 def most_later(at_work: Collection[str]) -> int:

@@ -352,11 +352,13 @@ def missed(fold: Fold, policy: str) -> Made:
 def may_release(fold: Fold, number: int, own: str, role: Role, waits: Wait | None) -> None:
     """Refuse to hand back another's turn: that is for the owner, or for anybody when the study waits for it.
 
+    Then the device that holds it must have been silent for as long as the plan says: a colleague at work keeps it.
+
     Raises:
         RefusedError: It is another's.
     """
     lease = fold.leases[number]
-    stalled = waits is not None and waits.stalled and waits.holder == lease.holder
+    stalled = waits is not None and waits.stalled and waits.silent and waits.holder == lease.holder
     if role not in POWERS and not stalled and not owns(lease.holder, lease.role, own, role):
         raise RefusedError(
             "role", f"Those turns are held by {known_as(lease.holder)}.", "The owner can hand them back."

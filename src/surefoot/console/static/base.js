@@ -1,5 +1,5 @@
 /* What every page of the console stands on: asking the server, and what this browser keeps. */
-export const { study, page, ahead, limit, best, unit } = document.body.dataset;
+export const { study, page, ahead, best, unit } = document.body.dataset;
 export const $ = (id) => document.getElementById(id);
 export const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
 

@@ -1,12 +1,16 @@
 /* The console in a browser. Results are put into localStorage before they are sent, sent in order, and dropped only when
    the server has acknowledged them; every request carries a key, so that it is carried out once. */
-import { $, Away, SignedOut, ahead, ask, best, keeps, limit, made, page, stamp, store, study, unit } from "./base.js";
+import { $, Away, SignedOut, ahead, ask, best, keeps, made, page, stamp, store, study, unit } from "./base.js";
 import { attach, clips, clipsWait, resultKept } from "./clips.js";
 import { join, watch } from "./watching.js";
 
 // --- the operator's page ---------------------------------------------------------------------------------------
 
 let status = store.read("status", null), away = false, signedOut = false, busy = false, again = false, tries = 0, timer = null, why = "", fault = "", idle = false;
+
+const { low, measure, silence } = document.body.dataset, tasks = JSON.parse(document.body.dataset.tasks ?? "{}");
+const about = (turn) => tasks[turn?.task ?? ""] ?? tasks[""] ?? { stages: [], tags: [], reset: [] };
+const limitOf = (turn) => Number(about(turn).limit ?? 0);
 
 const ops = () => store.names("op:").map((name) => ({ name, ...store.read(name, {}) })).filter((op) => op.kind);
 const turns = () => store.read("turns", []);
@@ -19,9 +23,16 @@ function current() { // the first turn held here that no waiting entry settles
     if (op.kind === "void") voided.add(op.block);
   }
   const open = turns().filter((turn) => !done.has(turn.number) && !voided.has(turn.block));
+  const again = open.find((turn) => taken(turn) !== null); // one that was undone lacks its outcome only
   const kept = store.read("timer", null); // what has been started stays, whatever else becomes free
-  return open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
+  return again ?? open.find((turn) => kept && kept.turn === turn.number && kept.attempt === turn.attempt) ?? open[0] ?? null;
 }
+
+const taken = (turn) => { // how long an undone rollout had taken
+  const kept = store.read("taken", {})[turn.number];
+  return kept?.attempt === turn.attempt ? kept.seconds : null;
+};
+const dropTaken = (number) => store.write("taken", Object.fromEntries(Object.entries(store.read("taken", {})).filter(([old]) => Number(old) !== number)));
 
 const word = (result) => (result === true ? "success" : result === false ? "failure" : `score ${result}`);
 
@@ -67,7 +78,7 @@ async function send(op) {
   const answer = await ask(path, op.body);
   if (!answer.ok) store.write(`refused:${op.name.slice(3)}`, { turn: op.turn, code: op.code, kind: op.kind, said: answer.said });
   if (answer.ok) learned(answer.content.status);
-  if (answer.ok && op.kind === "record") settled(`Turn ${op.turn} · ${op.code} is recorded as a ${word(op.body.result)}.`);
+  if (answer.ok && op.kind === "record") settled(`Turn ${op.turn} · ${op.code} is recorded as ${op.told ?? `a ${word(op.body.result)}`}.`);
   if (op.kind === "record") resultKept(op.turn, op.body.attempt, answer.ok);
   if (op.kind === "record") store.write("turns", turns().filter((turn) => turn.number !== op.turn || turn.attempt > op.body.attempt));
   if (op.kind === "void") store.write("turns", turns().filter((turn) => turn.block !== op.block));
@@ -85,21 +96,23 @@ async function refill() {
 }
 
 const clock = () => {
-  const turn = current(), kept = store.read("timer", null);
+  const turn = current(), before = turn && taken(turn);
+  if (turn && before !== null) return { start: 0, stop: 1000 * before };
+  const kept = store.read("timer", null);
   return turn && kept && kept.turn === turn.number && kept.attempt === turn.attempt ? kept : null;
 };
 const seconds = (kept) => Math.max(0, ((kept.stop ?? Date.now()) - kept.start) / 1000);
 
 function startOrStop() {
   const turn = current(), kept = clock();
-  if (!turn) return;
+  if (!turn || taken(turn) !== null) return;
   if (!kept) store.write("timer", { turn: turn.number, attempt: turn.attempt, start: Date.now() });
   else if (kept.stop) store.write("timer", { ...kept, start: Date.now() - (kept.stop - kept.start), stop: undefined });
   else store.write("timer", { ...kept, stop: Date.now() });
   render();
 }
 
-function outcome(result) {
+function outcome(result, stage) { // of a stage, its points or its success
   const turn = current(), kept = clock();
   if (!turn) return;
   if (!kept) { // a second tap on the same button lands here: the next turn has not been started
@@ -109,16 +122,18 @@ function outcome(result) {
   }
   let failure = $("failure").value.trim(), note = $("note").value.trim();
   if (failure && Number(result) >= Number(best)) [failure, note] = ["", [failure, note].filter(Boolean).join("; ")];
-  if (failure) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
-  const body = { result, duration: Math.round(seconds(kept) * 100) / 100, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
+  if (failure && !about(turn).tags.includes(failure)) store.write("failures", [failure, ...store.read("failures", []).filter((old) => old !== failure)].slice(0, 12));
+  const took = Math.round(seconds(kept) * 100) / 100, told = stage ? `“${stage}”` : `a ${word(result)}`;
+  const body = { ...(stage ? { stage } : { result }), duration: took, note, failure, request: stamp(), attempt: turn.attempt, holder: turn.holder };
   attach(turn);
-  store.drop("timer");
-  store.write("recent", [{ ...turn, result }, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
+  if (taken(turn) === null) store.drop("timer");
+  dropTaken(turn.number);
+  store.write("recent", [{ ...turn, result, took, told }, ...store.read("recent", []).filter((old) => old.number !== turn.number)].slice(0, 8));
   $("failure").value = $("note").value = "";
   if ($("score")) $("score").value = "";
   navigator.vibrate?.(30);
-  settled(`Turn ${turn.number} · ${turn.code}: a ${word(result)}, kept here, not yet sent.`);
-  enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, body });
+  settled(`Turn ${turn.number} · ${turn.code}: ${told}, kept here, not yet sent.`);
+  enqueue({ kind: "record", turn: turn.number, code: turn.code, block: turn.block, told, body });
   $("start").focus({ preventScroll: true });
 }
 
@@ -130,15 +145,16 @@ function undo() {
   store.write("recent", recent.filter((old) => old.number !== number));
   const others = turns().filter((other) => other.number !== number);
   store.write("turns", [{ ...turn, attempt: turn.attempt + 1 }, ...others].sort((one, other) => one.number - other.number));
-  store.drop("timer");
+  if (turn.took !== undefined) store.write("taken", { ...store.read("taken", {}), [number]: { attempt: turn.attempt + 1, seconds: turn.took } });
   enqueue({ kind: "undo", turn: number, code: turn.code, block: turn.block, body: { reason, attempt: turn.attempt } });
-  settled(`Turn ${number} · ${turn.code}: ${turn.result === undefined ? "its result" : `the ${word(turn.result)}`} is undone.`);
+  settled(`Turn ${number} · ${turn.code}: ${turn.told ? turn.told.replace(/^a /, "the ") : "its result"} is undone.`);
 }
 
 function voidPair() {
   const turn = current(), reason = document.querySelector("input[name=void-reason]:checked")?.value;
   if (!turn || !reason) return;
-  store.drop("timer");
+  if (taken(turn) === null) store.drop("timer");
+  dropTaken(turn.number);
   store.write("recent", store.read("recent", []).filter((old) => old.block !== turn.block));
   enqueue({ kind: "void", turn: turn.number, code: turn.code, block: turn.block, body: { reason, note: $("void-note").value.trim() } });
   say(`Turn ${turn.number} and the rest of its ${unit.slice(0, -1)} are void.`);
@@ -191,7 +207,7 @@ function say(text) {
 const minutes = (total) => `${Math.floor(total / 60)}:${String(Math.floor(total % 60)).padStart(2, "0")}`;
 
 function tick() {
-  const kept = clock(), spent = kept ? seconds(kept) : 0, over = limit && spent > Number(limit);
+  const kept = clock(), spent = kept ? seconds(kept) : 0, most = limitOf(current()), over = most && spent > most;
   $("clock").textContent = minutes(spent);
   const state = !kept ? "ready" : kept.stop ? "stopped" : "running";
   if (over && $("timer").dataset.over !== "yes" && state === "running") { say("Over the time limit."); navigator.vibrate?.([80, 60, 80]); }
@@ -223,10 +239,15 @@ function render() {
   const stalled = !over && !away && status?.waits?.stalled ? status.waits : null;
   $("waits").hidden = !stalled;
   if (stalled && $("waits-text").textContent !== stalled.sentence) $("waits-text").textContent = stalled.sentence;
+  $("take-over").hidden = !stalled?.silent;
+  if (stalled) $("take-hint").textContent = stalled.silent
+    ? "If that device is no longer in use, take its turns over. If it is still in use, its results will be refused."
+    : `Its turns can be taken over once it has been silent for ${silence} ${silence === "1" ? "minute" : "minutes"}.`;
   if (turn) {
     $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
     $("code").textContent = turn.code;
-    $("chips").replaceChildren(...[turn.task, turn.condition].filter(Boolean).map((text) => made("li", text)));
+    $("chips").replaceChildren(...[turn.rig, turn.task, turn.condition, turn.operator && `by ${turn.operator}`].filter(Boolean).map((text) => made("li", text)));
+    if ($("turn").dataset.of !== `${turn.number}.${turn.attempt}`) dress(turn);
     $("same").hidden = !turn.same_start_as;
     $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up in the same way.` : "";
   } else {
@@ -239,7 +260,10 @@ function render() {
   $("end").disabled = store.read("ended", false);
   $("last").textContent = store.read("last", "");
   $("log").textContent = status?.head ? `Log: ${status.version} lines, mark ${status.version}:${status.head.slice(0, 16)}` : "";
-  const kept = clock();
+  const kept = clock(), undone = Boolean(turn) && taken(turn) !== null;
+  $("start").hidden = undone;
+  if (undone) $("turn-label").textContent = `Turn ${turn.number}, to record again: its ${minutes(seconds(kept))} stays`;
+  for (const button of $("tags").children) button.setAttribute("aria-pressed", button.textContent === $("failure").value ? "true" : "false");
   const act = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
   if (!$("start").firstChild.textContent.startsWith(act)) $("start").firstChild.textContent = `${act} `;
   $("start").classList.toggle("primary", !kept);
@@ -264,6 +288,34 @@ function render() {
   tick();
 }
 
+const usual = [...($("outcomes")?.childNodes ?? [])]; // the buttons where a task names no stages
+function dress(turn) { // what this turn's task says, and its buttons
+  const { instruction, reset, stages, tags } = about(turn);
+  $("turn").dataset.of = `${turn.number}.${turn.attempt}`;
+  $("instruction").hidden = !instruction;
+  $("instruction").lastElementChild.textContent = instruction ?? "";
+  $("reset").hidden = !reset.length;
+  $("reset").lastElementChild.replaceChildren(...reset.map((text) => made("li", text)));
+  $("limit-of").hidden = !limitOf(turn);
+  $("limit").textContent = minutes(limitOf(turn));
+  $("tags").hidden = !tags.length;
+  $("tags").replaceChildren(...tags.map((tag) => {
+    const button = Object.assign(made("button", tag), { type: "button" });
+    button.addEventListener("click", () => { $("failure").value = $("failure").value === tag ? "" : tag; render(); });
+    return button;
+  }));
+  $("turn").classList.toggle("told", Boolean(instruction) || reset.length > 0);
+  $("outcomes").classList.toggle("stages", stages.length > 0);
+  if (!stages.length) $("outcomes").replaceChildren(...usual);
+  if (!stages.length) return;
+  $("outcomes").replaceChildren(...[{ name: "", points: 0, success: false }, ...stages].map(({ name, points, success }, place) => {
+    const button = Object.assign(made("button", name || "none of these"), { type: "button", className: `outcome level stage${success ? " good" : ""}` });
+    if (place < 10) { button.dataset.key = String(place); button.setAttribute("aria-keyshortcuts", String(place)); button.append(" ", made("kbd", String(place))); }
+    button.addEventListener("click", () => outcome(measure === "success" ? success : Number(low) + points, name));
+    return button;
+  }));
+}
+
 function refusal(name, entry, kinds) {
   const row = made("div", `${entry.code ?? ""} · ${kinds[entry.kind]}: ${entry.said} `);
   row.className = "alert";
@@ -276,7 +328,7 @@ function refusal(name, entry, kinds) {
 function opens(id) {
   const box = $(id);
   if (id === "undo-box") {
-    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}${turn.result === undefined ? "" : ` · ${word(turn.result)}`}`), { value: turn.number })));
+    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}${turn.told ? ` · ${turn.told}` : ""}`), { value: turn.number })));
   }
   box.returnValue = "";
   box.showModal();
@@ -327,7 +379,7 @@ function operate() {
   for (const [id, [word, then]] of Object.entries(after)) {
     $(id).addEventListener("close", () => { if ($(id).returnValue === word) then(); if (!document.activeElement?.matches("input, select")) $("start").focus({ preventScroll: true }); });
   }
-  if (limit) $("limit").textContent = minutes(Number(limit));
+  $("failure").addEventListener("input", render);
   window.addEventListener("online", pump);
   window.addEventListener("offline", () => { away = true; why = "There is no network."; render(); pump(); });
   window.addEventListener("storage", render);
@@ -345,6 +397,7 @@ function operate() {
   });
   navigator.serviceWorker?.register("/worker.js", { scope: "/run", updateViaCache: "none" }).catch(() => {}); // offline, or not trusted
   setInterval(tick, 200);
+  setInterval(() => { if (!away && !signedOut && turns().length) ask("/status").catch(() => {}); }, 30000); // somebody is here: nobody takes these turns over
   render();
   pump();
   if (Date.now() - store.read("checked", 0) > 12 * 3600 * 1000) setTimeout(() => $("check").classList.add("due"), 0);
