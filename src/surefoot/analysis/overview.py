@@ -16,6 +16,7 @@ from surefoot.analysis.judge_corrections import Correction
 from surefoot.analysis.measurements import Measurement, measure
 from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
 from surefoot.analysis.simultaneous import corrections_together, highest_bias, measure_together
+from surefoot.analysis.slices import Slices, every_slices
 from surefoot.analysis.targets import rows
 from surefoot.auditing.audits import Audit, audit
 from surefoot.core import formatting
@@ -64,6 +65,7 @@ class Overview(Record):
         words: What the table calls policies, rollouts, tasks and environments.
         split: The column whose levels are shown side by side; empty where there is none.
         best: Which of three policies or more may be the best, and how good the highest is.
+        slices: Where one is better than another and where worse; of one policy, where it fails more than elsewhere.
     """
 
     source: str
@@ -91,6 +93,7 @@ class Overview(Record):
     words: Words = field(default_factory=spoken)
     split: str = ""
     best: Best | None = None
+    slices: tuple[Slices, ...] = ()
 
     def called(self, column: str) -> str:
         """What the user calls a column."""
@@ -177,6 +180,7 @@ def overview(
         corrections=corrections_together(rollouts, what, confidence),
         split="" if rollouts.split is None else rollouts.called(rollouts.split),
         best=_best(rollouts, what, weights, confidence) if every and len(shown) > 2 else None,
+        slices=every_slices(rollouts, order, measure=what, weights=weights, confidence=confidence) if compared else (),
     )
 
 

@@ -14,8 +14,8 @@ from surefoot.analysis.flips import Flips, flips
 from surefoot.analysis.fronts import twice_the_largest
 from surefoot.analysis.need_evidence import Asker, NotComparableError, seen, table_of
 from surefoot.analysis.needs import Need
-from surefoot.analysis.slice_tables import SMALLEST, SliceTable, slice_table
-from surefoot.analysis.slice_tests import Looked, looked_at
+from surefoot.analysis.slice_tables import SMALLEST, Looked, SliceTable, slice_table
+from surefoot.analysis.slice_tests import looked_at
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record

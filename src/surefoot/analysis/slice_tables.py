@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from surefoot.analysis.comparison_data import Asked
+    from surefoot.core.interval import Interval
+    from surefoot.stats.slices import SliceTests
     from surefoot.table.rollouts import Rollouts
 
 SMALLEST = 8
@@ -169,6 +171,45 @@ def _coded(frame: pl.DataFrame, key: str) -> tuple[Any, list[str]]:
     levels = order[key].to_list()
     codes = frame[key].replace_strict(levels, list(range(len(levels))), return_dtype=pl.Int64)
     return codes.to_numpy(), levels
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Slices with their tests.
+
+    Attributes:
+        names: The slices.
+        sizes: Rollouts of both in each.
+        sums: Successes or sums of scores of both.
+        estimates: The gain in each.
+        tests: The adjusted p-values.
+        members: Which cells are in each: cells by slices.
+        how: What was shuffled, or which p-values were adjusted.
+        interval: The interval of a slice, at the error that holds together.
+        noticed: Drops that would have been found.
+        notes: What a reader must know besides.
+    """
+
+    names: list[Where]
+    sizes: list[tuple[int, int]]
+    sums: list[tuple[float, float]]
+    estimates: list[float]
+    tests: SliceTests
+    members: Any
+    how: str
+    interval: Callable[[int], Interval]
+    noticed: tuple[tuple[int, int, float | None], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def order(self) -> list[int]:
+        """Slices by their p-values, the surest and then the finest first."""
+        p_values = [min(pair) for pair in zip(self.tests.worse, self.tests.better, strict=True)]
+        return sorted(range(len(self.names)), key=lambda one: (p_values[one], sum(self.sizes[one]), one))
+
+    def within(self, inner: int, outer: int) -> bool:
+        """Whether the cells of one slice are all in another."""
+        return bool((self.members[:, inner] <= self.members[:, outer]).all())
 
 
 # Which columns

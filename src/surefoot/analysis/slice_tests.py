@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 from surefoot import stats
 from surefoot.analysis.levels import UNEVEN
 from surefoot.analysis.slice_p_values import Parts, drop_of, normal_drop, sides_of
-from surefoot.analysis.slice_tables import FIRST, VALUE, SliceTable, Where, pairs_of
+from surefoot.analysis.slice_tables import FIRST, VALUE, Looked, SliceTable, pairs_of
 from surefoot.analysis.targets import weakest
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -36,45 +35,6 @@ class Strata(NamedTuple):
     weights: Any
 
 
-@dataclass(frozen=True, eq=False)
-class Looked:
-    """Slices with their tests.
-
-    Attributes:
-        names: The slices.
-        sizes: Rollouts of both in each.
-        sums: Successes or sums of scores of both.
-        estimates: The gain in each.
-        tests: The adjusted p-values.
-        members: Which cells are in each: cells by slices.
-        how: What was shuffled, or which p-values were adjusted.
-        interval: The interval of a slice, at the error that holds together.
-        noticed: Drops that would have been found.
-        notes: What a reader must know besides.
-    """
-
-    names: list[Where]
-    sizes: list[tuple[int, int]]
-    sums: list[tuple[float, float]]
-    estimates: list[float]
-    tests: SliceTests
-    members: Any
-    how: str
-    interval: Callable[[int], Interval]
-    noticed: tuple[tuple[int, int, float | None], ...] = ()
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def order(self) -> list[int]:
-        """Slices by their p-values, the surest and then the finest first."""
-        p_values = [min(pair) for pair in zip(self.tests.worse, self.tests.better, strict=True)]
-        return sorted(range(len(self.names)), key=lambda one: (p_values[one], sum(self.sizes[one]), one))
-
-    def within(self, inner: int, outer: int) -> bool:
-        """Whether the cells of one slice are all in another."""
-        return bool((self.members[:, inner] <= self.members[:, outer]).all())
-
-
 def looked_at(table: SliceTable, *, ways: int, smallest: int, confidence: float, claim: Claim, dealt: bool) -> Looked:
     """All slices of a table, tested."""
     kind = _Alone if not table.asked.second else _Units if table.unit and not table.own else _Cells
@@ -88,7 +48,10 @@ class _Kind:
         self.table, self.dealt = table, dealt
         self.told = self._told()
         self.names, self.members, self.spare = table.cut(ways, smallest, self.told)
-        self.inside = self.members[table.cell] & self.told[:, None]  # rows by slices
+
+    def rows(self, place: int) -> Any:
+        """Whether each row lies in a slice."""
+        return self.members[self.table.cell, place] & self.told
 
     def _told(self) -> Any:
         import numpy as np
@@ -116,10 +79,12 @@ class _Kind:
     notes: tuple[Note, ...] = ()
 
     def _seen(self) -> tuple[list[tuple[int, int]], list[tuple[float, float]]]:
-        first, value = self.table.first, self.table.value
-        sides = [(self.inside & side[:, None]) for side in (first, ~first)]
-        counts = [side.sum(axis=0).tolist() for side in sides]
-        sums = [(value @ side).tolist() for side in sides]
+        import numpy as np
+
+        cell, first, value = self.table.cell, self.table.first, self.table.value
+        sides, length = [self.told & side for side in (first, ~first)], len(self.members)
+        counts = [(np.bincount(cell[side], minlength=length) @ self.members).tolist() for side in sides]
+        sums = [(np.bincount(cell[side], value[side], length) @ self.members).tolist() for side in sides]
         return list(zip(*counts, strict=True)), list(zip(*sums, strict=True))
 
     def _tests(self, confidence: float, claim: Claim) -> tuple[SliceTests, str]:
@@ -283,7 +248,7 @@ class _Cells(_Kind):
 
     def _of_runs(self, place: int) -> Any:
         table, asked = self.table, self.table.asked
-        frame = table.frame.filter(self.inside[:, place])
+        frame = table.frame.filter(self.rows(place))
         sides = [frame.filter(frame[FIRST] == side) for side in (True, False)]
         ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
         own, others = (side[str(table.unit)].to_list() for side in sides)
@@ -303,7 +268,7 @@ class _Cells(_Kind):
             if len(parts) == 1:
                 return partial(stats.exact_gain, *next(iter(parts.values())))
             return partial(stats.stratified_rate_gain, parts, weights=weights)
-        rows, inside = group[table.cell], self.inside[:, place]
+        rows, inside = group[table.cell], self.rows(place)
         parts = {}
         for one in strata.both:
             here = inside & (rows == one)
@@ -438,8 +403,10 @@ class _Alone(_Kind):
         self.kept: dict[int, tuple[Parts, dict[str, float], float]] = {}
 
     def _seen(self) -> tuple[list[tuple[int, int]], list[tuple[float, float]]]:
-        value = self.table.value
-        count, total = self.inside.sum(axis=0), value @ self.inside
+        import numpy as np
+
+        cell, value, length = self.table.cell, self.table.value, len(self.members)
+        count, total = (np.bincount(cell, of, length) @ self.members for of in (None, value))
         sizes = [(int(one), len(value) - int(one)) for one in count]
         return sizes, [(float(one), float(value.sum() - one)) for one in total]
 
@@ -452,7 +419,7 @@ class _Alone(_Kind):
         table, asked = self.table, self.table.asked
         own = {table_key for table_key in table.strata if table.called(table_key) in dict(self.names[place].parts)}
         rows = table.numbered([key for key in table.strata if key not in own])
-        inside, gain = self.inside[:, place], 0.0
+        inside, gain = self.rows(place), 0.0
         parts: Parts = {}
         weights: dict[str, float] = {}
         for one in range(int(rows.max(initial=-1)) + 1):
@@ -485,7 +452,7 @@ class _Alone(_Kind):
         if not parts:
             return None
         if table.unit is not None:
-            inside = self.inside[:, place]
+            inside = self.rows(place)
             sides = [table.frame.filter(side) for side in (inside, ~inside)]
             own, others = (side[table.unit].to_list() for side in sides)
             ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from surefoot import _check
 from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import chosen
-from surefoot.analysis.slice_tables import SMALLEST, SliceTable, Where, slice_table
-from surefoot.analysis.slice_tests import Looked, looked_at
+from surefoot.analysis.slice_tables import SMALLEST, Looked, Where, slice_table
+from surefoot.analysis.slice_tests import looked_at
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -21,6 +21,9 @@ from surefoot.stats.slices import CLAIMS, Claim, SliceTests
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
+MOST_POLICIES = 6
+"""Of more policies no slices are shown unless two are named."""
+THREE = 3
 AGAIN = "The worst of many slices tends to look worse than it is: run it again before you act on its size."
 
 
@@ -124,24 +127,31 @@ class Slices(Record):
 
     def lines(self) -> list[str]:
         """The answer, a line for each thing it says; nothing is named where nothing is shown."""
-        lines = [self._head()]
+        lines = [self.head]
         width = max((len(one.name) for one in self.claimed), default=0)
         for one in self.claimed:
             if not one.under:
-                lines.append(f"{self._way(one):<10}{one.name:<{width}}  {self._numbers(one)}")
+                lines.append(f"{self.way(one):<10}{one.name:<{width}}  {self._numbers(one)}")
                 lines += [
                     f"{'':<10}contains it: {other.name}  {self._numbers(other)}"
                     for other in self.claimed
                     if other.under == one.name
                 ]
+        return [*lines, *self.beside]
+
+    @property
+    def beside(self) -> list[str]:
+        """What is said besides the claims: that there are none, what could have been seen, and what to do."""
+        lines = [f"The difference depends on {name}: better here, worse there." for name in self.both_ways]
         if not self.claimed:
-            lines.append(f"No slice is shown to be {'one where it fails more' if not self.second else 'different'}.")
-        lines += [f"The difference depends on {name}: better here, worse there." for name in self.both_ways]
+            lines = [f"No slice is shown to be {'one where it fails more' if not self.second else 'different'}."]
         seen = self._noticed()
         lines += [seen] if seen else []
         return [*lines, *([AGAIN] if self.of(Verdict.WORSE) else []), *map(str, self.notes)]
 
-    def _head(self) -> str:
+    @property
+    def head(self) -> str:
+        """Who was compared, in how many slices of what, and how."""
         level, columns = formatting.percent(self.tests.confidence), ", ".join(self.columns)
         who, sizes = f"{self.first} v {self.second}", f"{self.rollouts[0]:,} v {self.rollouts[1]:,} "
         if not self.second:
@@ -149,19 +159,21 @@ class Slices(Record):
         looked = f"{formatting.counted(len(self.slices), 'slice')} of {columns} looked at"
         return f"{who}, {sizes}{spoken().rollouts}, {looked}; {level} that no slice is named wrongly. {self.how}"
 
-    def _way(self, one: Slice) -> str:
-        if not self.second:
-            return "Worse in"
+    def way(self, one: Slice) -> str:
+        """Whether a claimed slice is better or worse."""
         return "Worse in" if one.verdict is Verdict.WORSE else "Better in"
 
     def _numbers(self, one: Slice) -> str:
         ends = one.interval
         gain = "" if ends is None else formatting.estimate(ends.estimate, ends.low, ends.high, ends.scale)
         beside = "" if self.second else " elsewhere"
-        p = formatting.p_value(one.p_value)
+        return f"{gain}  {one.shown(self.measure)}{beside}  {self.p_of(one)} after all {len(self.slices):,}"
+
+    def p_of(self, one: Slice) -> str:
+        """The p-value of a claim; the least one of so many shuffles is told as below it."""
         if self.tests.draws and one.p_value <= 1.0 / (self.tests.draws + 1):
-            p = "p < 0.0001" if self.tests.draws >= 9_999 else f"p = {one.p_value:.2g}"
-        return f"{gain}  {one.shown(self.measure)}{beside}  {p} after all {len(self.slices):,}"
+            return "p < 0.0001" if self.tests.draws >= 9_999 else f"p = {one.p_value:.2g}"
+        return formatting.p_value(one.p_value)
 
     def _noticed(self) -> str:
         told = []
@@ -238,7 +250,15 @@ def slices(
     if len(found.names) < (2 if second else 1):
         who = "both" if second else "it, inside and outside"
         raise DataError(f"no slice has {smallest} {spoken().rollouts} of {who}.", source=rollouts.source)
-    return _made(asked, cut, found)
+    ours = int(cut.first.sum())
+    return made_of(
+        (asked.first, asked.second),
+        asked.measure,
+        tuple(cut.called(key) for key in cut.factors),
+        (ours, int(len(cut.first) - ours)),
+        found,
+        notes=cut.notes,
+    )
 
 
 @in_its_words
@@ -285,7 +305,50 @@ def slices_against(
     )  # fmt: skip
 
 
-def _made(asked: Asked, cut: SliceTable, found: Looked) -> Slices:
+def every_slices(
+    rollouts: Rollouts, names: Sequence[str], *, measure: Measure, weights: Weights = "units", confidence: float = 0.95
+) -> tuple[Slices, ...]:
+    """The slices of all that a table holds, at one error: of one policy, of two, of the best of more against each.
+
+    Args:
+        rollouts: The table.
+        names: The policies, the best first.
+        measure: What decides.
+        weights: How units weigh.
+        confidence: One minus the chance that any slice of any two is named wrongly.
+
+    Returns:
+        The slices of every two that are compared; none where no column has levels to look at, or policies are many.
+    """
+    if not 1 <= len(names) <= MOST_POLICIES or rollouts.labels:
+        return ()
+    pairs: list[tuple[str, str | None]] = [(names[0], other) for other in names[1:]] or [(names[0], None)]
+    pairs += [(names[1], names[2])] if len(names) == THREE else []
+    all_pairs = max(1, len(names) * (len(names) - 1) // 2)  # which is the best was seen in the same table
+    found = []
+    for first, second in pairs:
+        try:
+            found.append(
+                slices(
+                    rollouts, first, second, measure=measure, weights=weights,
+                    confidence=1.0 - (1.0 - confidence) / all_pairs,
+                )
+            )  # fmt: skip
+        except DataError:
+            continue
+    return tuple(found)
+
+
+def made_of(
+    policies: tuple[str, str],
+    measure: Measure,
+    columns: tuple[str, ...],
+    rollouts: tuple[int, int],
+    found: Looked,
+    *,
+    notes: tuple[Note, ...] = (),
+) -> Slices:
+    """Slices with their claims, intervals and folds, from their tests."""
     tests = found.tests
     made = [
         Slice(name.parts, sizes, sums, estimate, worse, better, verdict, contains=())
@@ -294,19 +357,17 @@ def _made(asked: Asked, cut: SliceTable, found: Looked) -> Slices:
             strict=True,
         )
     ]  # fmt: skip
-    made = _folded(made, found)
-    ours = int(cut.first.sum())
     return Slices(
-        first=asked.first,
-        second=asked.second,
-        slices=tuple(made),
-        columns=tuple(cut.called(key) for key in cut.factors),
-        measure=asked.measure,
-        rollouts=(ours, int(len(cut.first) - ours)),
+        first=policies[0],
+        second=policies[1],
+        slices=tuple(_folded(made, found)),
+        columns=columns,
+        measure=measure,
+        rollouts=rollouts,
         tests=tests,
         how=found.how,
         noticed=found.noticed,
-        notes=(*cut.notes, *found.notes),
+        notes=(*notes, *found.notes),
     )
 
 

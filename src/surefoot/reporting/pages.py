@@ -25,6 +25,7 @@ from surefoot.reporting.figures import (
     scores_figure,
 )
 from surefoot.reporting.rollout_pages import RolloutLinks, rollouts_section
+from surefoot.reporting.slice_pages import slice_sections
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -216,6 +217,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             sections.append(
                 tables.section("Where the gain depends on a column", [depends], disagree, opened=not several)
             )
+    sections += slice_sections(found.slices)
     if found.tasks or found.cells:
         lines = []
         each: list[Any] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -25,6 +25,7 @@ from surefoot.study.deviations import Deviation, from_earlier
 from surefoot.study.result_table import rollouts_of
 from surefoot.study.state import Fold
 from surefoot.study.status import Account, account
+from surefoot.study.stop_slices import slices_at_stop
 from surefoot.study.studies import Study
 from surefoot.study.verification import Verification, verify
 from surefoot.table.rollouts import Rollouts
@@ -310,6 +311,7 @@ def study_report(
     level: dict[str, Any] = {"confidence": plan.confidence, "margin": plan.margin}
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
     found = overview(table, measure_of=plan.measure, compared=False, **level)
+    found = replace(found, slices=slices_at_stop(fold))
     counted = [one.policy for one in found.policies if one.of(plan.measure) is not None]
     fixed = all_pairs(table, measure=plan.measure, **level) if 1 < len(counted) <= FEW else ()
     made = command or "surefoot.report(study).save('report.html')"

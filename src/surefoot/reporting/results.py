@@ -16,6 +16,7 @@ from surefoot.analysis.evidence import EvidenceCurve
 from surefoot.analysis.measurements import Measurement
 from surefoot.analysis.overview import Overview
 from surefoot.analysis.replays import Replay
+from surefoot.analysis.slices import Slices
 from surefoot.auditing.audits import Audit
 from surefoot.core import formatting
 from surefoot.core.bands import Band
@@ -28,6 +29,7 @@ from surefoot.reporting.band_figures import draw_band
 from surefoot.reporting.best_pages import draw_best, height_of
 from surefoot.reporting.evidence_figures import draw_evidence
 from surefoot.reporting.reports import Report
+from surefoot.reporting.slice_pages import map_html
 from surefoot.stats.rankings import AgainstBaseline, Ranking
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ def rows_of(result: Record) -> list[Row]:
              "may_be_the_best": name in result.shortlist}
             for name, one in zip(result.names, result.intervals, strict=True)
         ]  # fmt: skip
+    if isinstance(result, Slices):
+        return [{"slice": one.name, **_fields(one), "p_value": one.p_value} for one in result.slices]
     if isinstance(result, AgainstBaseline):
         return [
             {"policy": name, "baseline": result.baseline, **_row(gain)}
@@ -191,6 +195,7 @@ def html(result: Record) -> str:
     lines = "".join(f"<p style='margin:.2em 0'>{escape(line)}</p>" for line in said.splitlines() if line.strip())
     rows = rows_of(result)
     table = _table(rows) if len(rows) > 1 or not lines else ""
+    table = map_html(result) if isinstance(result, Slices) else table
     return formatting.visible(f"<div class='surefoot'>{lines}{table}{_picture(result)}</div>")
 
 

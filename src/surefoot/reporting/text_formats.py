@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from surefoot.core import formatting
 from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
 from surefoot.reporting.rollout_pages import RolloutLinks
+from surefoot.reporting.slice_pages import slice_sections
 
 if TYPE_CHECKING:
     from surefoot.analysis.overview import Overview
@@ -49,6 +50,9 @@ def markdown(report: Report) -> str:
         lines += [f"{_md(line)}\n" for line in found.best.lines()]
     if found.comparisons:
         lines += _md_table(tables.COMPARED, [tables.comparison_row(one) for one in found.comparisons])
+    for made in slice_sections(found.slices):
+        lines += [f"## {_md(made['title'])}", "", *(f"{_md(line)}\n" for line in made["lines"])]
+        lines += [] if made["table"] is None else _md_table(made["table"]["header"], made["table"]["rows"])
     if study is not None:
         conduct = conduct_pages.conduct_sections(study, {}, RolloutLinks((), scripts=False))
         for section in (*ranking_pages.ranking_sections(study, {}), *conduct):
