@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from surefoot.core.bands import Band as Band
     from surefoot.core.gain import Gain as Gain
     from surefoot.core.interval import Bound as Bound
-    from surefoot.core.interval import Certified as Certified
     from surefoot.core.interval import Interval as Interval
     from surefoot.core.record import Record as Record
     from surefoot.core.scores import Moments as Moments
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from surefoot.files.label_files import label as label
     from surefoot.files.preferences import read_preferences as read_preferences
     from surefoot.files.reading import read as read
+    from surefoot.integrations.tracking import log as log
     from surefoot.planning.bands import plan_band as plan_band
     from surefoot.planning.best_of_many import plan_best as plan_best
     from surefoot.planning.bounds import plan_bound as plan_bound

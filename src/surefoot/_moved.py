@@ -27,6 +27,7 @@ TYPES = {
     "surefoot.analysis.subjects": "Reading Subject",
     "surefoot.auditing.audits": "Audit",
     "surefoot.core.assumptions": "Assumption",
+    "surefoot.core.interval": "Certified",
     "surefoot.core.notes": "Note",
     "surefoot.core.sample": "Sample",
     "surefoot.core.words": "Words",

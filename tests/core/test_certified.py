@@ -2,7 +2,7 @@
 
 import pytest
 
-from surefoot import Certified
+from surefoot.core.interval import Certified
 from surefoot.core.record import Record
 
 

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from surefoot import Bound, Certified, Interval
+from surefoot import Bound, Interval
+from surefoot.core.interval import Certified
 
 
 def test_intervals_and_bounds_refuse_impossible_ends() -> None:

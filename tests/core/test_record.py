@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot import Certified, Interval, Moments, PairTally, Scores, Tally
+from surefoot import Interval, Moments, PairTally, Scores, Tally
+from surefoot.core.interval import Certified
 from surefoot.core.record import Record
 from surefoot.stats import clopper_pearson_lower, optimal_interval, optimal_lower, wilson
 from tests.support.strategies import confidences, draws, scores, tallies

@@ -123,6 +123,7 @@ def _row(one: Record) -> Row:
         return {
             "gain": one.estimate, "low": one.interval.low, "high": one.interval.high, "p_value": one.p_value,
             "verdict": one.verdict.value, "margin": one.margin, "confidence": one.confidence, "method": one.method,
+            "n": one.interval.trials,
         }  # fmt: skip
     if isinstance(one, Comparison):
         task = {} if one.task is None else {"task": one.task}
