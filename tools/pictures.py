@@ -18,11 +18,13 @@ from html import escape
 from pathlib import Path
 
 import polars as pl
+from markdown_it import MarkdownIt
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 import surefoot as sf
-from surefoot.cli.demo import example_rollouts
+from surefoot.cli.demo import example_checkpoints, example_rollouts
+from surefoot.reporting.slice_pages import map_html
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "pictures"
@@ -98,8 +100,6 @@ def phone(browser: Browser) -> None:
 
 def comment(browser: Browser) -> None:
     """What a reviewer sees on a pull request, rendered as a forge does."""
-    from markdown_it import MarkdownIt
-
     with tempfile.TemporaryDirectory() as folder:
         for name, rate in (("main", 0.9), ("pr", 0.6)):
             chance = random.Random(name)
@@ -117,6 +117,35 @@ def notebook(browser: Browser) -> None:
     ranking = sf.rank(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
     cell = '<pre>[1]: sf.rank(sf.read("results.csv"))</pre>'
     shown(browser, cell + ranking._repr_html_(), "notebook.png", 720, 480)
+
+
+def answers(browser: Browser) -> None:
+    """Which checkpoint, where does it fail, may it ship: one file, three answers."""
+    with tempfile.TemporaryDirectory() as folder:
+        table, needs = Path(folder, "checkpoints.csv"), Path(folder, "release.toml")
+        example_checkpoints().write_csv(table)
+        needs.write_text(NEEDS)
+        rollouts = sf.read(table)
+        words = ["-m", "surefoot", "gate", table.name, needs.name, "--format", "github"]
+        said = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, cwd=folder).stdout
+    drawn = io.BytesIO()
+    sf.best(rollouts).plot().figure.savefig(drawn, dpi=150, bbox_inches="tight")
+    kept(drawn.getvalue(), "best.png", 640)
+    shown(browser, map_html(sf.slices(rollouts, "120k", "80k")), "slices.png", 420, 270)
+    shown(browser, MarkdownIt("gfm-like", {"linkify": False}).render(said), "gate.png", 860, 250)
+
+
+NEEDS = """[gate]
+first = "120k"
+second = "80k"
+[[gate.need]]
+measure = "success"
+rate_at_least = 0.6
+[[gate.need]]
+measure = "success"
+by = "lighting"
+not_worse_by = 0.1
+"""
 
 
 def shown(browser: Browser, body: str, name: str, width: int, height: int) -> None:
@@ -174,6 +203,7 @@ def main() -> None:
         phone(browser)
         comment(browser)
         notebook(browser)
+        answers(browser)
         browser.close()
     for path in sorted(TARGET.iterdir()):
         print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1024:.0f} kB")
