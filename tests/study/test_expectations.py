@@ -61,8 +61,8 @@ def test_what_scores_and_rankings_will_take_is_simulated():
 
 
 def test_rates_worth_looking_at_are_spread_over_all_policies():
-    assert usual(Plan(policies=("a", "b", "c"), horizon=20)) == ((0.9, 0.5, 0.1),)
-    assert usual(Plan(policies=tuple("abcde"), horizon=20)) == ((0.9, 0.7, 0.5, 0.3, 0.1),)
+    assert usual(Plan(policies=("a", "b", "c"), horizon=20)) == ((0.9, 0.8, 0.7), (0.9, 0.7, 0.5), (0.9, 0.5, 0.1))
+    assert usual(Plan(policies=tuple("abcde"), horizon=20))[-1] == (0.9, 0.7, 0.5, 0.3, 0.1)
 
 
 def test_a_plan_that_is_too_small_says_so_and_which_horizon_would_do():

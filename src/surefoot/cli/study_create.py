@@ -11,10 +11,16 @@ import typer
 from surefoot._files import write_whole
 from surefoot._secret import without_password
 from surefoot.cli import terminal
+from surefoot.core.formatting import rollouts
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from surefoot.planning.assumptions import Law
+    from surefoot.study.expectations import Expectation
+    from surefoot.study.feasibility import Feasibility
     from surefoot.study.plans import Plan
 
 
@@ -72,6 +78,9 @@ def create(
     assume: Annotated[
         list[str] | None, typer.Option(help="Rates to plan for, such as 0.9,0.6, one per policy; repeatable.")
     ] = None,
+    pilot: Annotated[
+        Path | None, typer.Option(help="Earlier rollouts of these policies, to plan for: a file that `compare` reads.")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Write and show the plan, and create nothing yet.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     author: Annotated[str, typer.Option(help="Who begins it; kept in the log.")] = "",
@@ -91,7 +100,6 @@ def create(
 
         surefoot study create plan.toml --policies 10k,20k,30k --question best --within 0.05
     """
-    from surefoot.study.expectations import expect, usual
     from surefoot.study.studies import Study
 
     given = {
@@ -116,12 +124,13 @@ def create(
     declared = _new(given) if new else _kept(plan, given)
     if not check:
         _free(store)
-    wanted = [_numbers(text) for text in assume or ()] or list(usual(declared))
-    expected = [expect(declared, rates) for rates in wanted]
+    hashed = declared.hashed(plan.parent)
+    expected, possible = _outlook(declared, assume or (), pilot)
     if new:
         write_whole(plan, declared.to_toml())
+    declared = hashed
     if not as_json:
-        _show(plan, declared, [str(one) for one in expected], new=new)
+        _show(plan, declared, _told(expected, possible, assumed=bool(assume or pilot)), new=new)
     fixed = None
     if not check:
         if not (yes or as_json) and sys.stdin.isatty():
@@ -135,7 +144,8 @@ def create(
             "store": None if check else without_password(store),
             **({} if fixed is None else {"list": fixed}),
         }
-        terminal.show_json({**body, "expected": [one.to_dict() for one in expected]})
+        told = {"expected": [one.to_dict() for one in expected], "feasible": [one.to_dict() for one in possible]}
+        terminal.show_json({**body, **told})
     elif check:
         typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
     else:
@@ -144,6 +154,56 @@ def create(
             typer.echo(f"Drew the order of the {fixed['length']:,} items and fixed it: SHA-256 {fixed['order'][:16]}.")
         typer.echo(f"Began {place}. Run it with a phone or keyboard: surefoot study serve {place}")
         typer.echo(f"         or with a script: surefoot study run {place} --command '...'")
+
+
+def _outlook(plan: Plan, assume: Sequence[str], pilot: Path | None) -> tuple[list[Expectation], list[Feasibility]]:
+    """What to expect, and what can be answered, at assumed rates, at a pilot's, or at some that are plausible."""
+    from surefoot.study.expectations import expect, usual
+    from surefoot.study.feasibility import feasible
+
+    laws: list[Sequence[Law]] = [_numbers(text) for text in assume]
+    if pilot is not None:
+        laws.append(_pilot(plan, pilot))
+    runs = None if laws else AT_A_GLANCE
+    laws = laws or list(usual(plan))
+    expected = [expect(plan, rates, advise=False) for rates in laws]
+    told = zip(laws, expected, strict=True)
+    return expected, [feasible(plan, rates, runs=runs, expected=one) for rates, one in told]
+
+
+AT_A_GLANCE = 1_000
+"""Studies simulated for each chance of a question that was not asked, where no rates were assumed."""
+
+
+def _pilot(plan: Plan, path: Path) -> list[Law]:
+    """What earlier rollouts say of each policy.
+
+    Raises:
+        StudyError: The file has no rollouts of one of them.
+    """
+    from surefoot.core.scores import Scores
+    from surefoot.files.reading import read
+
+    table = read(path, low=plan.low, high=plan.high) if plan.measure == "score" else read(path)
+    if lacking := [name for name in plan.policies if name not in table.policies]:
+        known = ", ".join(table.policies)
+        raise StudyError(f"{path}: there are no rollouts of {', '.join(lacking)}; it has {known}.")
+    parts = [table.where(policy=name) for name in plan.policies]
+    if plan.measure == "success":
+        return [part.tally().rate for part in parts]
+    return [Scores(part.scores().values, low=plan.low, high=plan.high) for part in parts]
+
+
+def _told(expected: list[Expectation], possible: list[Feasibility], *, assumed: bool) -> list[str]:
+    """What will be taken and can be answered, line by line; a table where nothing was assumed."""
+    from surefoot.study.feasibility import table
+
+    if assumed:
+        return [line for one, can in zip(expected, possible, strict=True) for line in (one.sentence, str(can))]
+    hours = "" if possible[0].hours is None else f" in {possible[0].hours:g} hours"
+    head = f"What {rollouts(possible[0].rollouts)}{hours} can answer:"
+    closing = "Plan for rates of your own with --assume 0.9,0.6 (one for each policy), or with --pilot results.csv."
+    return [*(one.sentence for one in expected), head, *table(possible).splitlines(), closing]
 
 
 def _listed(items: Path | None, helped_by: str | None, levels: str | None) -> dict[str, Any]:
@@ -205,6 +265,10 @@ def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
         typer.echo(f"Wrote {path}.")
     typer.echo(str(plan))
     typer.echo(f"Fingerprint {plan.fingerprint}")
+    for policy in plan.policy_details:
+        if policy.checkpoint:
+            how = f"SHA-256 {policy.sha256[:16]}" if policy.sha256 else "kept as it is said: no file or folder here"
+            typer.echo(f"{policy.name}: {policy.checkpoint}, {how}.")
     what = "success rates" if plan.measure == "success" else "mean scores as shares of the range, all-or-nothing"
     typer.echo(f"What it will take, for assumed {what}:")
     for line in expected:

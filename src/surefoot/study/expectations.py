@@ -17,9 +17,11 @@ from surefoot.study.plans import Plan
 if TYPE_CHECKING:
     import numpy as np
 
+    from surefoot.planning.assumptions import Law
+
 RUNS = 2_000
-RANKED_RUNS = (10, 1_000)
-ROUNDS = {3: 200_000, 4: 100_000, 5: 40_000, 6: 5_000, 7: 500}
+RANKED_RUNS = (10, 4_000)
+ROUNDS = {3: 400_000, 4: 100_000, 5: 40_000, 6: 5_000, 7: 500}
 """How many rounds of a ranking are simulated in a few seconds, by the number of policies; of more policies, fewer."""
 ENOUGH = 0.8
 """The chance of the right verdict under which a plan is called too small."""
@@ -28,6 +30,8 @@ HORIZONS = (50, 100, 200, 500)
 LEAST_RUNS, LISTED_PAIRS = 100, 1_000_000
 """Over a list, at least so many runs, and otherwise as many as have so many items together: a few seconds."""
 ON_A_LIST = ((0.65, 0.6), (0.7, 0.6))
+GAPS = (0.1, 0.2)
+"""Gaps between one of three policies or more and the next, when none is assumed; and the widest that fits."""
 USUAL = ((0.7, 0.6), (0.8, 0.6), (0.9, 0.6))
 
 
@@ -67,6 +71,11 @@ class Expectation(Record):
         return self.verdict in (Verdict.BETTER, Verdict.WORSE) and self.power < ENOUGH
 
     def __str__(self) -> str:
+        return f"{self.sentence}{self._warning}"
+
+    @property
+    def sentence(self) -> str:
+        """What the study will take, and how likely it is to decide."""
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
@@ -74,7 +83,7 @@ class Expectation(Record):
         settled = "correctly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
             f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
-            f"{settled} with chance {chance} ({how}).{self._giving_up}{self._warning}"
+            f"{settled} with chance {chance} ({how}).{self._giving_up}"
         )
 
     @property
@@ -98,28 +107,35 @@ class Expectation(Record):
         return f" The horizon is too small: that chance is under {ENOUGH:.0%}; {tried}."
 
 
-def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int = 1) -> Expectation:
+def expect(
+    plan: Plan,
+    rates: Sequence[Law],
+    *,
+    rng: np.random.Generator | int = 1,
+    runs: int | None = None,
+    advise: bool = True,
+) -> Expectation:
     """How many rollouts will the plan take on average, and how likely is it to decide?
 
     Args:
         plan: The plan.
         rates: For each policy its success rate; for scores the mean as a share of the range, every score at an end of
-            it, which is the hardest case.
+            it, which is the hardest case; or its pilot scores.
         rng: A seed or a generator, where it must be simulated.
+        runs: Studies to simulate; left out, as many as a few seconds allow.
+        advise: Whether to look for a horizon that would do, and for what futility costs.
 
     Raises:
         StudyError: The plan's rule does not fit it.
     """
-    assumed = tuple(_check.rate(rate, "rates") for rate in rates)
-    if len(assumed) != len(plan.policies):
-        raise _check.refused("rates", f"be {len(plan.policies)}, one for each policy", list(rates))
+    assumed = shares(plan, rates)
     most = plan.horizon * len(plan.policies)
     if not plan.in_pairs:
-        return _ranking(plan, assumed, rng)
+        return _ranking(plan, rates, rng, runs, advise=advise)
     from surefoot.planning.sequential import plan_sequential
 
-    runs = max(LEAST_RUNS, min(RUNS, LISTED_PAIRS // len(plan.items))) if plan.items else RUNS
-    found = plan_sequential(rule_of(plan), *assumed, rng=rng, runs=runs)
+    runs = runs or (max(LEAST_RUNS, min(RUNS, LISTED_PAIRS // len(plan.items))) if plan.items else RUNS)
+    found = plan_sequential(rule_of(plan), *rates, rng=rng, runs=runs)
     right = _right(plan, *assumed)
     power = found.chances.get(right.value, 0.0)
     told = Expectation(
@@ -134,10 +150,27 @@ def expect(plan: Plan, rates: Sequence[float], *, rng: np.random.Generator | int
         rollouts_when_equal=None if found.pairs_when_equal is None else 2.0 * found.pairs_when_equal,
         power_lost=found.power_lost,
     )
-    return replace(told, would_do=_would_do(plan, assumed, right)) if told.too_small else told
+    return replace(told, would_do=_would_do(plan, rates, right)) if advise and told.too_small else told
 
 
-def _would_do(plan: Plan, rates: tuple[float, ...], right: Verdict) -> int | None:
+def shares(plan: Plan, rates: Sequence[Law]) -> tuple[float, ...]:
+    """The mean of each policy as a share of the plan's range.
+
+    Raises:
+        ValueError: There is not one for each policy, or one is no rate and no scores in the range.
+    """
+    from surefoot.planning.assumptions import law_of
+
+    if len(rates) != len(plan.policies):
+        raise _check.refused("rates", f"be {len(plan.policies)}, one for each policy", list(rates))
+    laws = [None if isinstance(rate, int | float) else law_of(rate, "rates", plan.low, plan.high) for rate in rates]
+    return tuple(
+        _check.rate(rate, "rates") if law is None else float((law[0] @ law[1] - plan.low) / (plan.high - plan.low))
+        for rate, law in zip(rates, laws, strict=True)
+    )
+
+
+def _would_do(plan: Plan, rates: Sequence[Law], right: Verdict) -> int | None:
     """The first of the usual horizons at which the plan would not be too small."""
     from surefoot.planning.sequential import plan_sequential
 
@@ -162,24 +195,27 @@ def usual(plan: Plan) -> tuple[tuple[float, ...], ...]:
     """Rates worth looking at when none were assumed."""
     if plan.in_pairs:
         return ON_A_LIST if plan.items else USUAL
-    step = 0.8 / (len(plan.policies) - 1)
-    return (tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))),)
+    most = 0.8 / (len(plan.policies) - 1)
+    steps = [step for step in GAPS if step < most - 1e-9] + [most]
+    return tuple(tuple(round(0.9 - step * place, 3) for place in range(len(plan.policies))) for step in steps)
 
 
-def _ranking(plan: Plan, rates: tuple[float, ...], rng: np.random.Generator | int) -> Expectation:
+def _ranking(
+    plan: Plan, rates: Sequence[Law], rng: np.random.Generator | int, runs: int | None, *, advise: bool
+) -> Expectation:
     from surefoot.planning.rankings import plan_ranking
 
     fewest, most = RANKED_RUNS
-    runs = max(fewest, min(most, ROUNDS.get(len(rates), 2_000) // plan.horizon))
+    runs = runs or max(fewest, min(most, ROUNDS.get(len(rates), 2_000) // plan.horizon))
     _, seed = _check.generator(rng)
     again = [copy.deepcopy(rng) for _ in range(2)]  # the same draws, for what futility costs
     found = plan_ranking(rule_of(plan), rates, rng=again[0], runs=runs)
     lost = None
-    if plan.futility:
+    if plan.futility and advise:
         plain = rule_of(plan.amended({"futility": 0.0}))
         lost = max(0.0, plan_ranking(plain, rates, rng=again[1], runs=runs).complete - found.complete)
     return Expectation(
-        rates=rates,
+        rates=shares(plan, rates),
         rollouts=found.expected_rollouts,
         most=found.most,
         power=found.complete,
