@@ -118,3 +118,8 @@ def test_the_chance_is_that_of_other_studies_drawn_apart():
         other = plan_ranking(rule_of(plan), rates, rng=99, runs=4000).complete
         spread = (other * (1 - other) * (1 / 4000 + 1 / 4000)) ** 0.5
         assert abs(found.chance - other) < 4 * spread
+
+
+def test_a_question_that_no_rule_answers_of_so_many_is_left_out():
+    eight = Plan(policies=tuple("abcdefgh"), horizon=5)
+    assert list(feasible(eight, tuple(0.9 - 0.1 * at for at in range(8)), runs=5).chances) == ["ranking", "best"]

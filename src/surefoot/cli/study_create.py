@@ -166,7 +166,7 @@ def _outlook(plan: Plan, assume: Sequence[str], pilot: Path | None) -> tuple[lis
         laws.append(_pilot(plan, pilot))
     runs = None if laws else AT_A_GLANCE
     laws = laws or list(usual(plan))
-    expected = [expect(plan, rates, advise=False) for rates in laws]
+    expected = [expect(plan, rates) for rates in laws]
     told = zip(laws, expected, strict=True)
     return expected, [feasible(plan, rates, runs=runs, expected=one) for rates, one in told]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.errors import StudyError
+from surefoot.study.decision import rule_of
 from surefoot.study.expectations import ENOUGH, HORIZONS, Expectation, expect, shares
 
 if TYPE_CHECKING:
@@ -199,7 +202,10 @@ def _questions(plan: Plan) -> Iterator[tuple[str, Plan]]:
     if not plan.in_pairs:
         for question in ("best", "ranking", f"against {plan.policies[0]}"):
             if question != plan.question and not (question == "ranking" and len(plan.policies) == 2):
-                yield question, _asking(plan, plan.policies, question)
+                other = _asking(plan, plan.policies, question)
+                with contextlib.suppress(StudyError):  # no rule answers it of so many policies
+                    rule_of(other)
+                    yield question, other
 
 
 def _asking(plan: Plan, policies: tuple[str, ...], question: str, horizon: int | None = None) -> Plan:
