@@ -54,10 +54,10 @@ def test_every_task_is_ranked_alone_unless_pooled():
     assert [one.task for one in sf.replay_ranking(two).rankings] == ["cut"]
 
 
-def test_scores_and_eight_policies():
+def test_scores_and_many_policies():
     rng = np.random.default_rng(5)
-    names = tuple("abcdefgh")
-    frame = pl.DataFrame({"policy": names * 20, "score": rng.random(160).round(2)})
+    names = tuple("abcdefghijklmnopq")
+    frame = pl.DataFrame({"policy": names * 20, "score": rng.random(340).round(2)})
     found = sf.replay_ranking(sf.read(frame))
     assert found.measure == "score"
     assert isinstance(found.rankings[0].state.rule, RankingRule)
@@ -67,7 +67,7 @@ def test_scores_and_eight_policies():
     raced = sf.replay_ranking(sf.read(frame), question="best", within=0.2)
     assert isinstance(raced.rankings[0].state.rule, Race)
     assert raced.rankings[0].state.rule.within == 0.2
-    with pytest.raises(ValueError, match="`question` must be 'ranking' for Holm's ranking"):
+    with pytest.raises(ValueError, match="`question` must be 'ranking' or 'against NAME' for Holm"):
         sf.replay_ranking(sf.read(frame), question="best", rule="holm")
     with pytest.raises(ValueError, match="`within` must be left out unless the question is 'best'"):
         sf.replay_ranking(sf.read(frame), within=0.2, question="ranking")

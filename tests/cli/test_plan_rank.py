@@ -41,7 +41,8 @@ def test_a_pilot_takes_the_place_of_rates(capsys, tmp_path):
         (("--rates", "0.5,0.4"), "three policies or more"),
         (("--rates", "0.5,x"), "three or more rates"),
         (("--rates", "0.5,1.5"), "--rates"),
-        (("--rates", ",".join(["0.5"] * 8), "--futility", "0.1"), "must be 0 for Holm's ranking"),
+        (("--rates", ",".join(["0.5"] * 8), "--futility", "0.5"), "must be from 0 (never) to below 0.5"),
+        (("--rates", "0.9,0.5,0.4", "--question", "top 3"), "ask for fewer than the 3 first policies"),
         (("--rates", "0.5,0.5,0.5", "--rule", "savi"), "Use 'closed' or 'holm'"),
     ],
 )
@@ -68,6 +69,6 @@ def test_scores_of_a_pilot_are_planned_in_their_range(capsys, tmp_path):
 
 
 def test_very_many_policies_are_told_what_fewer_would_have(capsys):
-    code, out, _ = said(capsys, "plan", "rank", "--rates", ",".join(["0.5"] * 8), "--runs", "2", "--horizon", "2")
+    code, out, _ = said(capsys, "plan", "rank", "--rates", ",".join(["0.5"] * 17), "--runs", "2", "--horizon", "2")
     assert code == 0
-    assert "More than 7 policies are ranked by Holm's ranking. Up to 7, by closed ranking" in out
+    assert "More than 16 policies are ranked by Holm's ranking. Up to 16, by closed ranking" in out

@@ -86,14 +86,15 @@ def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
     assert "0.05 is careful,\n# 0.1 saves more, 0 for never" in text
     code, _, err = said(capsys, "create", "other.toml", "--policies", "a,b,c", "--question", "against d", "--check")
     assert code == 65
-    assert "`--question` must be one of ranking, best, best or tied, against a, against b, against c" in err
+    assert "`--question` must be one of ranking, best, best or tied, top M, against a, against b, against c" in err
 
 
-def test_more_than_seven_policies_are_ranked_by_holm_and_told_so(here, capsys):
-    code, out, err = said(capsys, "create", "plan.toml", "--policies", "a,b,c,d,e,f,g,h", "--horizon", "5", "--check")
+def test_more_than_sixteen_policies_are_ranked_by_holm_and_told_so(here, capsys):
+    many = ",".join(f"p{place}" for place in range(17))
+    code, out, err = said(capsys, "create", "plan.toml", "--policies", many, "--horizon", "5", "--check")
     assert code == 0, err
     assert "holm rule at 95%" in out
-    assert "More than 7 policies are ranked by Holm's ranking. Up to 7, by closed ranking: ranks three to" in out
+    assert "More than 16 policies are ranked by Holm's ranking. Up to 16, by closed ranking: ranks three to" in out
 
 
 def listed(here, count=40, more=""):

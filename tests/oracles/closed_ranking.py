@@ -51,7 +51,7 @@ def against(size: int, baseline: int) -> Iterator[Hypothesis]:
 
 def blocks(one: Hypothesis, a: int, b: int) -> bool:
     """Whether the hypothesis contradicts the claim that a is better than b (or does not imply it)."""
-    return one.kind == "at least" or not one.ranks[a] < one.ranks[b]
+    return one.kind in ("at least", "top") or not one.ranks[a] < one.ranks[b]
 
 
 def chain_groups(ranks: Mapping[int, int], mean: Mapping[int, float], omega: Mapping[int, float]) -> Groups:
@@ -124,7 +124,7 @@ class Study:
             quad = sum(u[a] * u[b] * self.products[a, b] for a in u for b in u)
             return (quad + g * sum(v * v for v in u.values())) / (t + 2)
 
-        make = chain_groups if one.kind == "chain" else star_groups
+        make = {"chain": chain_groups, "top": top_groups}.get(one.kind, star_groups)
         u: dict[int, float] = {}
         c = 0.0
         for group in make({a: one.ranks[a] for a in self.running}, mean, omega):
@@ -238,3 +238,134 @@ class AgainstStudy(Study):
     def open_pairs(self) -> set[tuple[int, int]]:
         """The open pairs with the baseline in them."""
         return {pair for pair in Study.open_pairs(self) if self.baseline in pair}
+
+
+def top_sets(size: int, top: int) -> Iterator[Hypothesis]:
+    """Every set of so many that may each be at least as good as all outside: rank 0 inside, 1 outside."""
+    for those in itertools.combinations(range(size), top):
+        yield Hypothesis("top", tuple(int(a not in those) for a in range(size)))
+
+
+def top_groups(ranks: Mapping[int, int], mean: Mapping[int, float], omega: Mapping[int, float]) -> Groups:
+    """Members below a level and outsiders above it, where both pull equally: the level is found by halving."""
+
+    def pull(level: float) -> float:
+        low = sum(omega[a] * max(0.0, level - mean[a]) for a in ranks if ranks[a] == 0)
+        return low - sum(omega[a] * max(0.0, mean[a] - level) for a in ranks if ranks[a] == 1)
+
+    low, high = -1.0, 2.0
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if pull(middle) < 0.0 else (low, middle)
+    group = [a for a in ranks if (mean[a] < high - NIL if ranks[a] == 0 else mean[a] > high + NIL)]
+    return [group] if group else []
+
+
+class TopStudy(Study):
+    """The best few: a policy runs while it is in some of the sets left and not in all."""
+
+    def open_pairs(self) -> set[tuple[int, int]]:
+        """The pairs of which both are in some sets and not in all."""
+        inside = [{a for a in range(self.size) if one.ranks[a] == 0} for one in self.alive]
+        able = sorted(set.union(*inside) - set.intersection(*inside))
+        return set(itertools.combinations(able, 2))
+
+
+class Direction:
+    """One gambler on the differences of two policies: methods.md section 8, one bet at a time."""
+
+    def __init__(self, target: float, horizon: int, g: float) -> None:
+        self.target, self.horizon, self.g = target, horizon, g
+        self.log_wealth = self.log_best = self.squares = 0.0
+        self.bets, self.least, self.weights = 0, math.inf, [1.0 / GRID] * GRID
+
+    def bet(self, d: float) -> None:
+        """One round in which both ran."""
+        spread = (2.0 * self.g + self.squares) / (2.0 + self.bets)
+        low = min(0.9, math.sqrt(2.0 * self.target / (self.horizon * spread)))
+        grid = [0.99 * low ** (1.0 - q / (GRID - 1)) for q in range(GRID)]
+        need = self.target - self.log_wealth
+        mean = sum(w * stake for w, stake in zip(self.weights, grid, strict=True))
+        stake = max(mean, math.sqrt(2.0 * max(need, NIL) / ((self.horizon - self.bets) * spread)))
+        stake = min(0.99, stake)
+        if math.isfinite(self.least):
+            stake = min(stake, max(0.0, (math.exp(need) * (1.0 + NIL) - 1.0) / self.least))
+        self.log_wealth += math.log1p(stake * d)
+        self.log_best = max(self.log_best, self.log_wealth)
+        grown = [w * (1.0 + stake * d) for w, stake in zip(self.weights, grid, strict=True)]
+        self.weights = [w / sum(grown) for w in grown]
+        self.squares, self.bets = self.squares + d * d, self.bets + 1
+        self.least = min(self.least, d) if d > NIL else self.least
+
+
+class GatedStudy:
+    """Claims of pairs at a tenth of the error; once they leave few orders, all rounds for those at nine tenths."""
+
+    def __init__(self, size: int, horizon: int, error: float, g: float, most: int, futility: float = 0.0) -> None:
+        self.size, self.horizon, self.error, self.g, self.most = size, horizon, error, g, most
+        self.futility = futility
+        pairs = list(itertools.permutations(range(size), 2))
+        target = math.log(len(pairs) / (0.1 * error))
+        self.sides = {pair: Direction(target, horizon, g) for pair in pairs}
+        self.better: set[tuple[int, int]] = set()
+        self.past: list[tuple[list[float], list[int]]] = []
+        self.running = list(range(size))
+        self.closure: Study | None = None
+        self.watch = _Rest([Hypothesis("chain", (0,) * size)], horizon, error, g, futility)  # for futility only
+
+    def step(self, scores: Sequence[float]) -> None:
+        """One more round."""
+        self.past.append((list(scores), list(self.running)))
+        if self.closure is not None:
+            self.closure.step(scores)
+            self.better, self.running = self.closure.better, self.closure.running
+            return
+        for (a, b), side in self.sides.items():
+            if {a, b} <= set(self.running):
+                side.bet(scores[a] - scores[b])
+        self._claim()
+        left = [one for one in weak_orders(self.size) if all(one.ranks[a] < one.ranks[b] for a, b in self.better)]
+        if len(left) <= self.most:
+            self.closure = _Rest(left, self.horizon, self.error, self.g, self.futility)
+            for row, ran in self.past:
+                self.closure.running = ran
+                self.closure.step(row)
+            self.better, self.running = self.closure.better, self.closure.running
+            return
+        self.watch.better, self.watch.running = self.better, self.running
+        self.watch.step(scores)
+        self.running = self.watch.running
+
+    def _claim(self) -> None:
+        ordered = sorted(self.sides, key=lambda pair: -self.sides[pair].log_best)
+        for place, (a, b) in enumerate(ordered):
+            if self.sides[a, b].log_best < math.log((len(ordered) - place) / (0.1 * self.error)):
+                return
+            if not {(a, b), (b, a)} & self.better:
+                over = {a, *(x for x, y in self.better if y == a)}
+                under = {b, *(y for x, y in self.better if x == b)}
+                self.better |= set(itertools.product(over, under))
+
+
+class _Rest(Study):
+    """Orders that are left, at nine tenths of the error; pairs are called hopeless as at the whole of it."""
+
+    def __init__(self, left: Sequence[Hypothesis], horizon: int, error: float, g: float, futility: float) -> None:
+        super().__init__(left, horizon, 1.0 - 0.9 * error, g, futility)
+        self.whole, self.told = error, left[0].ranks == (0,) * self.size and len(left) == 1
+
+    def step(self, scores: Sequence[float]) -> None:
+        """One more round; where it only watches, the claims come from elsewhere."""
+        kept = set(self.better)
+        super().step(scores)
+        if self.told:
+            self.better = kept
+            open_ = self.open_pairs()
+            self.running = [a for a in range(self.size) if any(a in pair for pair in open_ - self.futile)]
+
+    def hopeless(self, pair: tuple[int, int]) -> bool:
+        """See `Study.hopeless`."""
+        own, self.error = self.error, self.whole
+        found = super().hopeless(pair)
+        self.error = own
+        return found

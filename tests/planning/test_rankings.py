@@ -124,15 +124,23 @@ def test_a_pilot_in_place_of_rates(capsys, tmp_path):
     assert plan["rule"]["binary"] is True
 
 
-def test_eight_policies_are_ranked_by_holm_and_told_so(capsys):
-    rates = ",".join(["0.9"] * 4 + ["0.1"] * 4)
+def test_seventeen_policies_are_ranked_by_holm_and_told_so(capsys):
+    rates = ",".join(["0.9"] * 9 + ["0.1"] * 8)
     code, out, _ = said(capsys, "plan", "rank", "--rates", rates, "--horizon", "20", "--runs", "5")
     assert code == 0
-    assert "More than 7 policies are ranked by Holm's ranking." in out
-    _, _, err = said(capsys, "plan", "rank", "--rates", rates, "--futility", "0.1", "--runs", "5")
-    assert (
-        "must be 0 for Holm's ranking; got 0.1. More than 7 policies are ranked by Holm's ranking. Up to 7, by" in err
-    )
+    assert "More than 16 policies are ranked by Holm's ranking. Up to 16, by closed ranking" in out
+    code, out, _ = said(capsys, "plan", "rank", "--rates", rates, "--horizon", "60", "--futility", "0.1", "--runs", "5")
+    assert code == 0
+    assert "0.1" in out
+
+
+def test_the_best_few_and_a_baseline_are_planned(capsys):
+    rates = "0.9,0.9,0.5,0.5,0.5,0.5,0.5,0.5,0.5"
+    for question in ("top 2", "against policy 1"):
+        words = ("--question", question, "--horizon", "60", "--runs", "20")
+        code, out, err = said(capsys, "plan", "rank", "--rates", rates, *words)
+        assert code == 0, err
+        assert "rollouts on average" in out
 
 
 def test_many_processes_give_the_same_plan(capsys):

@@ -301,7 +301,11 @@ def test_a_rule_without_a_name_is_refused():
         ({"margin": 0.1}, "mixture"),
         ({"policies": ("a", "b", "c")}, "closed"),
         ({"policies": tuple("abcdefg"), "measure": "score"}, "closed"),
-        ({"policies": tuple("abcdefgh")}, "holm"),
+        ({"policies": tuple("abcdefgh")}, "closed"),
+        ({"policies": tuple(map(str, range(17)))}, "holm"),
+        ({"policies": tuple("abcdefghij"), "question": "against b"}, "closed"),
+        ({"policies": tuple("abcdefghijk"), "question": "against b"}, "holm"),
+        ({"policies": tuple("abcdefghijk"), "question": "top 3"}, "closed"),
     ],
 )
 def test_the_rule_that_fits_is_advised(setting, name):
@@ -321,12 +325,16 @@ def test_a_name_of_two_rules_means_the_one_that_fits_the_environments():
         ("nobody", {}, "one of exact, mixture, nscore, wsr, savi, fixed, closed, race, holm, halve; got 'nobody'"),
         ("closed", {}, "`rule` must take 2 policies; got 'closed'. Use 'exact' or 'mixture'"),
         ("wsr", {"policies": tuple("abc")}, "`rule` must take 3 policies; got 'wsr'. Use 'closed' or 'holm'"),
-        ("closed", {"policies": tuple("abcdefgh")}, "`rule` must take 8 policies; got 'closed'. Use 'holm'"),
+        ("closed", {"policies": tuple(map(str, range(51)))}, "`rule` must take 51 policies; got 'closed'. Use 'holm'"),
         ("exact", {"measure": "score"}, "`rule` must take scores; got exact binary design. Use rule = 'mixture'"),
         ("savi", {"environments": "shared"}, "`rule` must hold for shared environments; got theta-SAVI"),
         ("savi", {"futility": 0.1}, "`futility` must be 0 for theta-SAVI, which cannot stop for it; got 0.1"),
-        ("holm", {"policies": tuple("abc"), "futility": 0.1}, "`futility` must be 0 for Holm's ranking"),
-        ("holm", {"policies": tuple("abc"), "question": "best"}, "`question` must be 'ranking' for Holm's ranking"),
+        ("holm", {"policies": tuple("abc"), "futility": 0.5}, "`futility` must be from 0"),
+        (
+            "holm",
+            {"policies": tuple("abc"), "question": "best"},
+            "`question` must be 'ranking' or 'against NAME' for Holm",
+        ),
         (
             "closed",
             {"policies": tuple("abc"), "margin": 0.1},

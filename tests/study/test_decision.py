@@ -242,7 +242,7 @@ def test_whatever_is_undone_or_voided_around_it_the_log_verifies(seed):
         ({"policies": ["d", "a", "b", "c"]}, "then the new one, and change nothing else"),
         ({"policies": ["a", "b", "c", "d"], "horizon": 80}, "change nothing else"),
         ({"policies": ["a", "b", "c", "a"]}, "not repeat a name"),
-        ({"policies": ["a", "b", "c", *"defgh"]}, "`rule` must take 8 policies; got 'closed'"),
+        ({"policies": ["a", "b", "c", *"defgh"]}, "None can join so that 8 policies run by closed ranking."),
         ({"policies": ["a", "b", "c", 4]}, "non-empty names"),
         ({"question": "against nobody"}, "`question` must be one of ranking, best"),
     ],

@@ -126,7 +126,7 @@ def test_only_a_race_loses_a_policy():
         ({"question": "best", "budget": 3}, "`budget` must be"),
         (
             {"question": "best", "policies": tuple(map(str, range(1001)))},
-            "at most 1,000 where the best is asked for; got 1,001",
+            "at most 1,000 where the best is asked for, 50 for the best few; got 1,001",
         ),
         ({"question": "best", "policies": ("a", "a", "b")}, "not repeat"),
         ({"question": "best", "policies": ("a", "b"), "rule": "exact"}, "`question` must be 'ranking'"),

@@ -113,8 +113,8 @@ def replay_ranking(
     Args:
         rollouts: The table.
         policies: The policies to rank; left out, all.
-        rule: A rule that ranks, by its word in plan files; left out, the one that fits best: "closed" for up to seven
-            policies, "holm" for more, "race" for the best of more than seven or with `within`.
+        rule: A rule that ranks, by its word in plan files; left out, the one that fits best: "closed" for up to
+            sixteen policies, "holm" for more, "race" for the best of more than seven or with `within`.
         horizon: The most rounds; left out, as many as were recorded.
         measure: "success" or "score"; success where the table has it.
         confidence: Over all looks and all pairs.

@@ -34,7 +34,7 @@ def rank(
         float, typer.Option("--futility", help="Pause pairs with less chance than this to be decided: 0.05 or 0.1.")
     ] = 0.0,
     question: Annotated[
-        str, typer.Option("--question", help="ranking, best, 'best or tied', or 'against NAME'.")
+        str, typer.Option("--question", help="ranking, best, 'best or tied', 'top 3' or 'against NAME'.")
     ] = "ranking",
     rule: Annotated[
         str | None, typer.Option("--rule", help=f"{', '.join(registry.RANKINGS)}; the one that fits best if left out.")
@@ -85,7 +85,7 @@ def rank(
     terminal.show(plans[chosen], as_json=as_json)
     if not as_json:
         _show_neighbours(plans, chosen)
-        if fewer := registry.for_fewer(kind, len(names)):
+        if fewer := registry.for_fewer(kind, setting):
             typer.echo(fewer)
 
 

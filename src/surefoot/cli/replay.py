@@ -60,7 +60,7 @@ def replay(
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
     question: Annotated[
         str | None,
-        typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
+        typer.Option(help="For three policies or more: ranking, best, 'best or tied', 'top 3' or 'against NAME'."),
     ] = None,
     within: Annotated[
         float | None,

@@ -51,7 +51,7 @@ def create(
     ] = None,
     question: Annotated[
         str | None,
-        typer.Option(help="For three policies or more: ranking, best, 'best or tied' or 'against NAME'."),
+        typer.Option(help="For three policies or more: ranking, best, 'best or tied', 'top 3' or 'against NAME'."),
     ] = None,
     within: Annotated[
         float | None, typer.Option(help="Of the best: how far below it the one named may be, such as 0.05.")
@@ -275,7 +275,7 @@ def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
         typer.echo(f"  {line}")
     from surefoot.sequential import registry
 
-    if fewer := registry.for_fewer(registry.kinds(plan.decides)[0], len(plan.policies)):
+    if fewer := registry.for_fewer(registry.kinds(plan.decides)[0], plan.setting):
         typer.echo(fewer)
 
 

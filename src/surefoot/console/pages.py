@@ -19,7 +19,6 @@ from surefoot.reporting.study_pages import plan_rows
 from surefoot.sequential import registry
 from surefoot.study.amendments import BINDING
 from surefoot.study.clips import MOST_BYTES
-from surefoot.study.plans import Plan
 from surefoot.study.tasks import Task
 
 AHEAD = 5
@@ -145,7 +144,7 @@ class Pages:
             "link": link,
             "code": svg(link),
             "binding": BINDING,
-            "grows": _grows(self.service.plan),
+            "grows": bool(self.service.plan.joining({"policies": (*self.service.plan.policies, "another")})),
             "loses": any(kind.loses for kind in registry.kinds(self.service.plan.decides)),
             "shown": plan_rows(self.service.plan),
         }
@@ -186,9 +185,3 @@ def _told(task: Task) -> dict[str, Any]:
     stages = [{"name": one.name, "points": one.points, "success": task.succeeds(one.name)} for one in task.stages]
     told = {"instruction": task.instruction, "reset": task.reset, "limit": task.time_limit}
     return {**told, "stages": stages, "tags": task.failure_tags}
-
-
-def _grows(plan: Plan) -> bool:
-    """Whether a policy may be added while the study runs."""
-    wider = (*plan.policies, "")
-    return any(kind.widens and kind.ranks(len(wider)) for kind in registry.kinds(plan.decides))

@@ -1,11 +1,13 @@
-"""Which of up to seven policies are better than which, with the fewest rollouts?
+"""Which of up to sixteen policies are better than which, or which are the best few, with the fewest rollouts?
 
 One gambler bets against every possible order of the policies, ties included. A claim is made once every order that
-contradicts it has been rejected. Exactly one order is true, so one error covers all claims at all moments.
+contradicts it has been rejected. Exactly one order is true, so one error covers all claims at all moments. Of eight
+policies and more, claims of pairs by Holm come first, until the orders that they leave are few.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import combinations
@@ -20,11 +22,22 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import weak_orders
+from surefoot.numerics.betting import gated_orders, listed_orders, top_sets, weak_orders
 from surefoot.numerics.betting.closed_stakes import Gamblers, Terms, widened
+from surefoot.numerics.betting.gated_orders import Gate
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.round_rules import Pair, RoundRule, Standing, claimed_part, ranked
+from surefoot.sequential.round_rules import (
+    AGAINST,
+    Pair,
+    RoundRule,
+    Standing,
+    against_settled,
+    checked_pausing,
+    claimed_part,
+    hardly_decidable,
+    ranked,
+)
 from surefoot.sequential.rules import in_range
 from surefoot.stats.confidence_sequences import betting_sequence
 
@@ -32,20 +45,24 @@ if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
 _PLAIN = ("ranking", "best", "best or tied")
-_AGAINST = "against "
+_TOP = "top "
+_BASED = 10  # policies that are compared with a baseline: eleven have 59,049 hypotheses
 _KEPT = 100_000  # bytes of gamblers that an earlier state may keep; beyond, they are played anew if it is asked again
 
 
 @registered
 @dataclass(frozen=True, slots=True)
 class ClosedRanking(RoundRule["ClosedRankingState"]):
-    """A ranking of up to seven policies by closed testing over weak orders, declared before the first rollout.
+    """A ranking of up to sixteen policies by closed testing over weak orders, declared before the first rollout.
 
-    The default for three to seven policies: it needs about four fifths of the rollouts of `RankingRule` (Holm) and
-    finds more. It holds whatever the dependence within a round, and a policy may be added while it runs.
+    The default for three to sixteen policies: it needs about four fifths of the rollouts of `RankingRule` (Holm) and
+    finds more. It holds whatever the dependence within a round. Of up to seven, and of the best few, a policy may be
+    added while it runs. Of eight or more, Holm's claims at a tenth of the error come first; once they leave at most
+    4,000 orders, these are tested with all rounds so far at the rest.
 
     Attributes:
-        names: The policies, at most seven.
+        names: The policies: at most sixteen to be ranked, ten against a baseline, seven for "best" or "best or tied"
+            (`Race` takes more), and 50 for "top M", of which there may be 20,000 sets.
         horizon: The most rollouts of each policy.
         confidence: The chance that every claim is right, over all looks and all pairs.
         low: The lowest score possible.
@@ -53,7 +70,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         binary: Whether scores are successes and failures; it sets the opening guess of the variance. Left out, the
             guess follows the rounds already seen.
         question: "ranking" for all pairs; "best" for the one that is better than all others; "best or tied" for one
-            than which none is better; "against NAME" for each against one baseline.
+            than which none is better; "top M" for M policies, each at least as good as every other one; "against
+            NAME" for each against one baseline.
         futility: A pair whose chance to be decided by the horizon is below this is paused: 0.05 is careful, 0.1
             thrifty, 0 never. It cannot make a claim wrong.
         joined: After how many rounds each policy joined; left out, all are there from the start. See `with_policy`.
@@ -81,12 +99,32 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     name: ClassVar[str] = "closed"
     title: ClassVar[str] = "closed ranking"
     label: ClassVar[str] = "Closed"
-    summary: ClassVar[str] = "Ranks three to seven policies in the fewest rollouts, or finds the best of them."
+    summary: ClassVar[str] = "Ranks three to sixteen policies in the fewest rollouts, or finds the best of them."
     place: ClassVar[int] = 80
     chosen_to: ClassVar[int | None] = None
-    policies: ClassVar[tuple[int, int | None]] = (3, weak_orders.MOST)
+    policies: ClassVar[tuple[int, int | None]] = (3, top_sets.MOST_POLICIES)
     gives_up: ClassVar[bool] = True
     widens: ClassVar[bool] = True
+
+    @classmethod
+    def up_to(cls, question: str) -> int:
+        """The most policies that it takes for this question."""
+        if question.startswith(AGAINST):
+            return _BASED
+        if question in _PLAIN:
+            return listed_orders.MOST if question == "ranking" else weak_orders.MOST
+        return top_sets.MOST_POLICIES
+
+    @classmethod
+    def asked(cls, setting: Setting) -> bool:
+        """Whether it takes so many policies for this question."""
+        return len(setting.policies) <= cls.up_to(setting.question)
+
+    @classmethod
+    def grows(cls, setting: Setting) -> bool:
+        """Whether a policy may be added: not where claims of pairs come first."""
+        few = setting.question != "ranking" or len(setting.policies) <= weak_orders.MOST
+        return few and len(setting.policies) <= cls.up_to(setting.question)
 
     @classmethod
     def suits(cls, setting: Setting) -> bool:
@@ -103,16 +141,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     def __post_init__(self) -> None:
         RoundRule.__post_init__(self)
         set_, names = object.__setattr__, self.names
-        if len(names) > weak_orders.MOST:
-            hint = "RankingRule ranks more, by Holm."
-            raise _check.wrong("names", f"be at most {weak_orders.MOST} policies; got {len(names)}.", self.names, hint)
-        futility = _check.real(self.futility, "futility")
-        if not 0.0 <= futility < 0.5:
-            raise _check.refused("futility", "be from 0 (never) to below 0.5", self.futility)
-        set_(self, "futility", futility)
-        known = (*_PLAIN, *(_AGAINST + name for name in names))
-        if self.question not in known:
-            raise _check.refused("question", f"be one of {', '.join(known)}", self.question)
+        set_(self, "futility", checked_pausing(self.futility))
+        self._check_question()
         joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
         if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
             must = "hold a round for each policy, rising, the first two 0"
@@ -120,11 +150,39 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         set_(self, "joined", joined)
         if self.baseline is not None and joined[names.index(self.baseline)]:
             raise _check.refused("question", "name a baseline that runs from the start", self.question)
+        if self.top is not None and self.top >= joined.count(0):
+            raise _check.refused("question", f"ask for fewer than the {joined.count(0)} first policies", self.question)
+
+    def _check_question(self) -> None:
+        question, names = self.question, self.names
+        if question not in (*_PLAIN, *(AGAINST + name for name in names)) and self.top is None:
+            known = (*_PLAIN, "top M", *(AGAINST + name for name in names))
+            raise _check.refused("question", f"be one of {', '.join(known)}", question)
+        most = self.up_to(question)
+        if len(names) > most:
+            hint = "Race takes more." if question.startswith("best") else "RankingRule takes more, by Holm."
+            must = f"be at most {most} policies for {question!r}; got {len(names)}."
+            raise _check.wrong("names", must, names, "" if self.top else hint)
+        sets = math.comb(len(names), self.top or 0)
+        if sets > top_sets.MOST_SETS:
+            must = f"leave at most {top_sets.MOST_SETS:,} sets of the best"
+            raise _check.refused("question", must, f"{question}: {sets:,} sets of {len(names)}")
 
     @property
     def baseline(self) -> str | None:
         """The policy that the others are compared with, where that is the question."""
-        return self.question.removeprefix(_AGAINST) if self.question not in _PLAIN else None
+        return self.question.removeprefix(AGAINST) if self.question.startswith(AGAINST) else None
+
+    @property
+    def top(self) -> int | None:
+        """How many of the best are asked for, where that is the question."""
+        count = self.question.removeprefix(_TOP)
+        return int(count) if self.question.startswith(_TOP) and count.isdecimal() and int(count) else None
+
+    @property
+    def gated(self) -> bool:
+        """Whether claims of pairs come first, because there are too many orders."""
+        return self.question == "ranking" and len(self.names) > weak_orders.MOST
 
     @property
     def terms(self) -> Terms:
@@ -137,6 +195,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
             return weak_orders.weak_orders(size)
         if self.baseline is not None:
             return weak_orders.against(size, self.names.index(self.baseline))
+        if self.top is not None:
+            return top_sets.top_sets(size, self.top)
         return weak_orders.best_sets(size) if self.question == "best" else weak_orders.best_ones(size)
 
     def start(self) -> ClosedRankingState:
@@ -151,7 +211,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         history, mask = state.history, 0
         for name, score in kept.items():
             history, mask = history.grown(score), mask | 1 << self.names.index(name)
-        after = self._grown(before.step(self._row(kept, before.family.size)), state.rounds + 1)
+        after = self._grown(before.step(self._row(kept, before.size)), state.rounds + 1)
         totals = tuple(total + kept.get(name, 0.0) for name, total in zip(self.names, state.totals, strict=True))
         if before.nbytes > _KEPT:  # a whole study of seven policies would else fill the memory with its past
             object.__setattr__(state, "memory", None)
@@ -168,7 +228,11 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
             name: The new policy.
         """
         rule = replace(self, names=(*self.names, name), joined=(*self.joined, state.rounds))
-        gamblers = widened(self._gamblers(self.own(state)), rule.family(len(rule.names)))
+        gamblers = self._gamblers(self.own(state))
+        if rule.gated or isinstance(gamblers, Gate):
+            must = f"be of at most {weak_orders.MOST} policies to be joined by one; got {len(rule.names)}."
+            raise _check.wrong("rule", must, self)
+        gamblers = widened(gamblers, rule.family(len(rule.names)))
         return rule._told(gamblers, state.rounds, (*state.totals, 0.0), (state.history, state.ran))
 
     def override(self, state: ClosedRankingState) -> ClosedRankingState:
@@ -188,46 +252,38 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
 
     @property
     def games(self) -> int:
-        """A bet on every hypothesis."""
-        return len(self.family(len(self.names)))
+        """A bet on every hypothesis, or on every pair where these come first."""
+        size = len(self.names)
+        return size * (size - 1) if self.gated else len(self.family(size))
 
     def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
         """See `RoundRule.played`."""
         unit = (scores - self.low) / (self.high - self.low)
-        studies, rounds, size = unit.shape
-        games, going = Gamblers.begin(self.family(size), self.terms, studies), np.arange(studies)
-        rollouts, better = np.zeros((studies, size), np.int64), np.zeros((studies, size, size), bool)
-        complete = np.zeros(studies, bool)
-        for turn in range(min(rounds, self.horizon)):
-            rollouts[going] += games.running
-            games = games.step(unit[going, turn], p_values=False)
-            better[going], complete[going] = games.better, ~games.open.any(axis=(1, 2))
-            more: Flags = np.any(games.running, axis=1)
-            if not more.all():
-                if not more.any():
-                    break
-                games, going = games.keep(more), going[more]
-        return rollouts, better, complete
+        size = len(self.names)
+        if self.gated:
+            return gated_orders.played(Gate.begin(size, self.terms, len(unit)), unit)
+        return gated_orders.played_out(Gamblers.begin(self.family(size), self.terms, len(unit)), unit)
 
-    def _begun(self) -> Gamblers:
-        first = sum(round_ == 0 for round_ in self.joined)
-        return Gamblers.begin(self.family(first), self.terms)
+    def _begun(self) -> Gamblers | Gate:
+        if self.gated:
+            return Gate.begin(len(self.names), self.terms)
+        return Gamblers.begin(self.family(self.joined.count(0)), self.terms)
 
-    def _grown(self, gamblers: Gamblers, rounds: int) -> Gamblers:
+    def _grown(self, gamblers: Gamblers | Gate, rounds: int) -> Gamblers | Gate:
         """With the policies that join after this round."""
         for round_ in self.joined:
-            if rounds and round_ == rounds:
-                gamblers = widened(gamblers, self.family(gamblers.family.size + 1))
+            if rounds and round_ == rounds and isinstance(gamblers, Gamblers):
+                gamblers = widened(gamblers, self.family(gamblers.size + 1))
         return gamblers
 
-    def _gamblers(self, state: ClosedRankingState) -> Gamblers:
+    def _gamblers(self, state: ClosedRankingState) -> Gamblers | Gate:
         """The gamblers of a state; played anew where it no longer has them."""
-        known: Gamblers | None = state.memory
+        known: Gamblers | Gate | None = state.memory
         if known is not None:
             return known
         gamblers = self._begun()
         for rounds, scores in enumerate(state.scores()):
-            size = gamblers.family.size
+            size = gamblers.size
             ran = np.array([[name in scores for name in self.names[:size]]])  # who ran, also before an override
             gamblers = self._grown(replace(gamblers, running=ran).step(self._row(scores, size)), rounds + 1)
         return gamblers
@@ -237,14 +293,14 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         return (row - self.low) / (self.high - self.low)
 
     def _told(
-        self, gamblers: Gamblers, rounds: int, totals: tuple[float, ...], past: tuple[Trail, Trail]
+        self, gamblers: Gamblers | Gate, rounds: int, totals: tuple[float, ...], past: tuple[Trail, Trail]
     ) -> ClosedRankingState:
-        names, size = self.names, gamblers.family.size
+        names, size = self.names, gamblers.size
         pairs, late = list(combinations(range(len(names)), 2)), len(names) - size  # late: still to join
         better, p = gamblers.better[0], gamblers.p_values[0]
         open_, futile = gamblers.open[0], gamblers.futile[0]
         first, last = (place[0].tolist() for place in gamblers.places())
-        may, sure = (int(mask[0]) for mask in gamblers.leaders())
+        may, sure = (those[0] for those in gamblers.leaders())
         counts = gamblers.seen.rounds[0].astype(int).tolist()
 
         def verdict(a: int, b: int) -> Verdict:
@@ -263,8 +319,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
             going=tuple(name for name, runs in zip(names, gamblers.running[0], strict=False) if runs),
             open=tuple((names[a], names[b]) for a, b in pairs if b < size and open_[a, b]),
             futile=tuple((names[a], names[b]) for a, b in pairs if b < size and open_[a, b] and futile[a, b]),
-            leaders=tuple(name for bit, name in enumerate(names) if bit >= size or may >> bit & 1),
-            best=tuple(name for bit, name in enumerate(names) if sure >> bit & 1 and self.baseline is None),
+            leaders=tuple(name for place, name in enumerate(names) if place >= size or may[place]),
+            best=tuple(name for name, is_ in zip(names, sure, strict=False) if is_ and self.baseline is None),
             history=past[0],
             ran=past[1],
             memory=gamblers,
@@ -377,8 +433,12 @@ class ClosedRankingState(Standing, Record):
         if rule.question == "ranking":
             return self.places_settled
         if rule.baseline is not None:
-            asked = len(rule.names) - 1
-            return f"{asked - len(self.open)} of {asked} were shown to differ from {rule.baseline}"
+            return against_settled(rule, len(self.open))
+        if rule.top is not None:
+            open_ = [name for name in self.leaders if name not in self.best]
+            sure = f"the best {rule.top}, perhaps tied" if not open_ else f"of the best {rule.top}, perhaps tied"
+            said = f"{', '.join(self.best)} {'is' if len(self.best) == 1 else 'are'} {sure}" if self.best else ""
+            return "; ".join(filter(None, [said, f"{', '.join(open_)} may be of them" if open_ else ""]))
         if self.complete:
             return f"{self.best[0]} is best" + (", perhaps tied" if rule.question == "best or tied" else "")
         tied = f"{self.best[0]} is best, perhaps tied; " if self.best else ""
@@ -388,10 +448,9 @@ class ClosedRankingState(Standing, Record):
     def remarks(self) -> tuple[str, ...]:
         """The pairs that are paused, and who joined when."""
         rule = self.rule
-        paused = [f"{a} and {b}: not decidable within {rule.horizon:,} rounds." for a, b in self.futile]
         late = zip(rule.names, rule.joined, strict=True)
         joined = [f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_]
-        return (*paused, *joined)
+        return (*hardly_decidable(self.futile, rule.horizon), *joined)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data; the gamblers are left out and played anew when needed."""

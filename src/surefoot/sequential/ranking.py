@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -18,10 +18,23 @@ from surefoot import _check
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.numerics.betting.closed_stakes import GOAL, little_chance, opening_guess
 from surefoot.sequential.betting import BettingState, Games
 from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture
-from surefoot.sequential.registry import registered
-from surefoot.sequential.round_rules import APART, Pair, RoundRule, Standing, claimed_part
+from surefoot.sequential.registry import Setting, registered
+from surefoot.sequential.round_rules import (
+    AGAINST,
+    APART,
+    FINDING,
+    Pair,
+    RoundRule,
+    Standing,
+    against_settled,
+    checked_pausing,
+    claimed_part,
+    hardly_decidable,
+    ranked,
+)
 from surefoot.stats.multiplicity import bonferroni, holm
 from surefoot.stats.rankings import rank_intervals
 
@@ -38,7 +51,8 @@ class RankingRule(RoundRule["RankingState"]):
 
     Each pair is bet on in both directions by a `FiniteHorizonMixture`, and each direction counts as a hypothesis of its
     own: four policies make twelve. Holm's step-down on their anytime p-values is valid at every moment, because no
-    p-value ever rises, and never finds less than Bonferroni, the published baseline.
+    p-value ever rises, and never finds less than Bonferroni, the published baseline. Against a baseline, only the pairs
+    with it count.
 
     Attributes:
         names: The policies.
@@ -48,6 +62,9 @@ class RankingRule(RoundRule["RankingState"]):
         high: The highest score possible.
         binary: Whether scores are successes and failures; see `FiniteHorizonMixture`.
         adjusting: How the error is shared among pairs: "holm" or "bonferroni".
+        question: "ranking" for all pairs; "against NAME" for each against one baseline.
+        futility: A pair whose chance to be decided by the horizon is below this is paused: 0.05 is careful, 0.1
+            thrifty, 0 never. It cannot make a verdict wrong.
 
     Example:
         >>> from surefoot.sequential import RankingRule, run_ranking
@@ -67,6 +84,8 @@ class RankingRule(RoundRule["RankingState"]):
 
     _: KW_ONLY
     adjusting: Literal["holm", "bonferroni"] = "holm"
+    question: str = "ranking"
+    futility: float = 0.0
 
     name: ClassVar[str] = "holm"
     title: ClassVar[str] = "Holm's ranking"
@@ -74,22 +93,57 @@ class RankingRule(RoundRule["RankingState"]):
     summary: ClassVar[str] = "Ranks any number of policies: every two by the mixture, one error for all by Holm."
     place: ClassVar[int] = 90
     chosen_to: ClassVar[int | None] = None
+    gives_up: ClassVar[bool] = True
+
+    @classmethod
+    def asked(cls, setting: Setting) -> bool:
+        """Whether pairs are asked about, and not which policies are the best."""
+        return not setting.question.startswith(FINDING)
+
+    @classmethod
+    def made(cls, setting: Setting) -> Self:
+        """The ranking as it is declared in this setting."""
+        if not cls.asked(setting):
+            hint = "Use rule = 'race' for the best of many, 'closed' for the best few of up to 50."
+            raise _check.refused(
+                "question", "be 'ranking' or 'against NAME' for Holm's ranking", setting.question, hint
+            )
+        return cls(**ranked(setting), question=setting.question, futility=setting.futility)
 
     def __post_init__(self) -> None:
         RoundRule.__post_init__(self)
         _check.choice(self.adjusting, "adjusting", _ADJUSTING)
+        object.__setattr__(self, "futility", checked_pausing(self.futility))
+        if self.question != "ranking" and self.baseline not in self.names:
+            known = ", ".join(("ranking", *(AGAINST + name for name in self.names)))
+            raise _check.refused("question", f"be one of {known}", self.question)
+
+    @property
+    def baseline(self) -> str | None:
+        """The policy that the others are compared with, where that is the question."""
+        return self.question.removeprefix(AGAINST) if self.question.startswith(AGAINST) else None
+
+    @property
+    def compared(self) -> tuple[Pair, ...]:
+        """The pairs that the question is about."""
+        return tuple(pair for pair in self.pairs if self.baseline in (None, *pair))
+
+    @property
+    def goal(self) -> float:
+        """How many standard errors decide a pair by the horizon, for all that are asked about."""
+        return GOAL * math.sqrt(math.log(2 * len(self.compared) / (1.0 - self.confidence)) / math.log(20.0))
 
     @property
     def pair_rule(self) -> FiniteHorizonMixture:
         """The rule of one pair, at its equal share of the error."""
-        share = (1.0 - self.confidence) / len(self.pairs) * (1.0 - 1e-9)  # so that rounding cannot miss it
+        share = (1.0 - self.confidence) / len(self.compared) * (1.0 - 1e-9)  # so that rounding cannot miss it
         return FiniteHorizonMixture(
             self.horizon, confidence=1.0 - share, claim="either", low=self.low, high=self.high, binary=self.binary
         )
 
     def start(self) -> RankingState:
         """The state before the first round."""
-        sides = tuple(self.pair_rule.start() for _ in self.pairs)
+        sides = tuple(self.pair_rule.start() for _ in self.compared)
         verdicts = (Verdict.UNDECIDED,) * len(self.pairs)
         return RankingState(self, 0, (0,) * len(self.names), (0.0,) * len(self.names), sides, verdicts)
 
@@ -100,9 +154,9 @@ class RankingRule(RoundRule["RankingState"]):
         kept = {name: rule.scores((score, score))[0] for name, score in scores.items()}
         sides = tuple(
             rule.step(side, (kept[one], kept[other])) if not side.finished and {one, other} <= set(kept) else side
-            for (one, other), side in zip(self.pairs, state.sides, strict=True)
+            for (one, other), side in zip(self.compared, state.sides, strict=True)
         )
-        return RankingState(
+        after = RankingState(
             self,
             state.rounds + 1,
             tuple(used + (name in kept) for name, used in zip(self.names, state.rollouts, strict=True)),
@@ -110,6 +164,35 @@ class RankingRule(RoundRule["RankingState"]):
             sides,
             self.decided(state.verdicts, adjusted_p(self, sides)),
         )
+        return replace(after, futile=self._hopeless(state, after, kept)) if self.futility else after
+
+    def _hopeless(self, before: RankingState, after: RankingState, ran: Mapping[str, float]) -> tuple[Pair, ...]:
+        """The open pairs with little chance to be decided in time; as it was where one of the two did not run."""
+        open_, width = set(after.undecided), self.high - self.low
+        met = [
+            (pair, (side.first.array() - self.low) / width, (side.second.array() - self.low) / width)
+            for pair, side in zip(self.compared, after.sides, strict=True)
+            if pair in open_ and set(pair) <= set(ran)
+        ]
+        gains = [one - other for _, one, other in met]
+        lead, squares = (np.array([float(one.sum()) for one in each]) for each in (gains, [g * g for g in gains]))
+        between = np.array([bool(((one % 1.0) + (other % 1.0)).any()) for _, one, other in met])
+        guess = opening_guess(self.binary, between)
+        n = np.array([float(len(gain)) for gain in gains])
+        now = little_chance(np.abs(lead), squares, n, guess, (self.goal, self))
+        hopeless = {pair for (pair, _, _), little in zip(met, now, strict=True) if little}
+        as_before = {pair for pair in before.futile if pair in open_ and not set(pair) <= set(ran)}
+        return tuple(pair for pair in self.compared if pair in hopeless | as_before)
+
+    def override(self, state: RankingState) -> RankingState:
+        """The state that goes on with the pairs that were paused as hardly decidable; its `rule` pauses none.
+
+        Raises:
+            ValueError: The state belongs to another rule, or no pair is paused.
+        """
+        if not self.own(state).futile:
+            raise _check.wrong("state", "have paused a pair to be overridden; got one that has paused none.", state)
+        return replace(state, rule=replace(self, futility=0.0), futile=())
 
     def decided(self, before: tuple[Verdict, ...], adjusted: Sequence[float]) -> tuple[Verdict, ...]:
         """Verdicts so far and the new ones, strongest first, with all that follows from them.
@@ -119,13 +202,18 @@ class RankingRule(RoundRule["RankingState"]):
             adjusted: For every pair, the adjusted p-value that its first policy is better, and that it is worse.
         """
         found = sorted((p, place) for place, p in enumerate(adjusted) if p <= 1.0 - self.confidence)
-        verdicts = list(before)
+        verdicts, asked = list(before), self._places
         for _, place in found:
-            pair, verdict = divmod(place, 2)
+            pair, verdict = asked[place // 2], place % 2
             if verdicts[pair] is Verdict.UNDECIDED:
                 verdicts[pair] = Verdict.WORSE if verdict else Verdict.BETTER
                 verdicts = _closed(self.pairs, self.names, verdicts)
         return tuple(verdicts)
+
+    @property
+    def _places(self) -> tuple[int, ...]:
+        """Where among all pairs each stands that is asked about."""
+        return tuple(place for place, pair in enumerate(self.pairs) if self.baseline in (None, *pair))
 
     def adjusted(self, p_values: Sequence[float]) -> tuple[float, ...]:
         """The p-values of both directions of every pair, adjusted for there being so many."""
@@ -137,36 +225,46 @@ class RankingRule(RoundRule["RankingState"]):
         Every pair of every study is a game; verdicts are given where the number of rejected directions grows.
         """
         studies, rounds, size = scores.shape
-        pairs = np.array(list(combinations(range(size), 2)))
+        every = np.array(list(combinations(range(size), 2)))
+        pairs = every[list(self._places)]
+        count = len(pairs)
         one, other = np.tile(pairs[:, 0], studies), np.tile(pairs[:, 1], studies)
-        games, active = Games.begin(self.pair_rule, studies * len(pairs)), np.arange(studies * len(pairs))
-        best = np.zeros((2, studies * len(pairs)))
-        verdicts = [(Verdict.UNDECIDED,) * len(pairs)] * studies
+        games, active = Games.begin(self.pair_rule, studies * count), np.arange(studies * count)
+        best, between = np.zeros((2, studies * count)), np.zeros(studies * count, bool)
+        verdicts = [(Verdict.UNDECIDED,) * len(every)] * studies
         found, rollouts = np.zeros(studies, np.int64), np.zeros((studies, size), np.int64)
-        running = np.ones((studies, size), bool)
+        open_, futile = np.ones((studies, count), bool), np.zeros((studies, count), bool)
+        running, ends = np.ones((studies, size), bool), np.eye(size, dtype=int)[pairs].sum(axis=1)
         for turn in range(min(rounds, self.horizon)):
             rollouts += running
-            study = active // len(pairs)
-            games.bet(scores[study, turn, one[active]], scores[study, turn, other[active]])
+            study = active // count
+            seen = scores[study, turn, one[active]], scores[study, turn, other[active]]
+            games.bet(*seen)
             best[:, active] = games.log_best
+            between[active] |= np.any([(score != self.low) & (score != self.high) for score in seen], axis=0)
             each = best.reshape(2, studies, -1)
             now = _rejected(self, np.concatenate(each, axis=1))
             for place in np.flatnonzero(now > found).tolist():
                 adjusted = self.adjusted(np.exp(-each[:, place]).T.ravel().tolist())
                 verdicts[place] = self.decided(verdicts[place], adjusted)
-                ranks = rank_intervals(self.names, self.pairs, verdicts[place])
-                running[place] = [first < last for first, last in ranks]
+                open_[place] = [verdicts[place][pair] is Verdict.UNDECIDED for pair in self._places]
             found = now
+            if self.futility:
+                guess = opening_guess(self.binary, between[active])
+                n, lead = np.full(len(active), turn + 1.0), np.abs(games.sums[0])
+                futile.ravel()[active] = little_chance(lead, games.squares[0], n, guess, (self.goal, self))
+            running = (open_ & ~futile) @ ends > 0
             going = (games.codes() == 0) & running[study, one[active]] & running[study, other[active]]
             games.keep(going)
             active = active[going]
             if not running.any():
                 break
         better = np.zeros((studies, size, size), bool)
-        for place, (i, j) in enumerate(pairs.tolist()):
+        for place, (i, j) in enumerate(every.tolist()):
             better[:, i, j] = [said[place] is Verdict.BETTER for said in verdicts]
             better[:, j, i] = [said[place] is Verdict.WORSE for said in verdicts]
-        return rollouts, better, np.array([Verdict.UNDECIDED not in said for said in verdicts])
+        left: Flags = np.any(open_, axis=1)
+        return rollouts, better, ~left
 
 
 def adjusted_p(rule: RankingRule, sides: Iterable[BettingState]) -> tuple[float, ...]:
@@ -206,6 +304,7 @@ class RankingState(Standing, Record):
         totals: The sum of each policy's scores.
         sides: The betting state of every pair.
         verdicts: The verdict of every pair, about its first policy; final once given.
+        futile: The open pairs that will hardly be decided within the horizon.
     """
 
     rule: RankingRule
@@ -214,6 +313,7 @@ class RankingState(Standing, Record):
     totals: tuple[float, ...]
     sides: tuple[BettingState, ...]
     verdicts: tuple[Verdict, ...]
+    futile: tuple[Pair, ...] = ()
 
     @property
     def ranks(self) -> tuple[tuple[int, int], ...]:
@@ -221,24 +321,38 @@ class RankingState(Standing, Record):
         return rank_intervals(self.rule.names, self.rule.pairs, self.verdicts)
 
     @property
+    def undecided(self) -> tuple[Pair, ...]:
+        """The pairs that were asked about and are not told apart."""
+        rule = self.rule
+        return tuple(rule.pairs[place] for place in rule._places if self.verdicts[place] not in APART)
+
+    @property
+    def paused(self) -> tuple[Pair, ...]:
+        """The open pairs that will hardly be decided within the horizon."""
+        return self.futile
+
+    @property
     def complete(self) -> bool:
-        """Whether every pair is decided."""
-        return Verdict.UNDECIDED not in self.verdicts
+        """Whether every pair that was asked about is decided."""
+        return not self.undecided
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The policies whose place is still open."""
-        return tuple(name for name, (best, worst) in zip(self.rule.names, self.ranks, strict=True) if best < worst)
+        """The policies with an open pair that is not paused."""
+        those = {name for pair in self.undecided if pair not in self.futile for name in pair}
+        return tuple(name for name in self.rule.names if name in those)
 
     @property
     def finished(self) -> bool:
-        """Whether every place is settled or the horizon is reached."""
+        """Whether all is settled or paused, or the horizon is reached."""
         return self.rounds >= self.rule.horizon or not self.running
 
     @property
     def p_values(self) -> tuple[float, ...]:  # type: ignore[override]
-        """The adjusted anytime p-values of every pair: that the first is better, and that it is worse."""
-        return adjusted_p(self.rule, self.sides)
+        """The adjusted anytime p-values of every pair: that the first is better, and worse; 1 if not asked about."""
+        found = np.ones((len(self.rule.pairs), 2))
+        found[list(self.rule._places)] = np.reshape(adjusted_p(self.rule, self.sides), (-1, 2))
+        return tuple(found.ravel().tolist())
 
     def interval(self, first: str, second: str) -> Interval:
         """The gain of the first over the second; all pairs' intervals hold together, and agree with the verdicts.
@@ -252,14 +366,28 @@ class RankingState(Standing, Record):
             self.verdict(first, second)  # refuses unknown names
             seen = self.interval(second, first)
             return replace(seen, low=0.0 - seen.high, high=0.0 - seen.low, estimate=0.0 - seen.estimate)
-        place = self.rule.pairs.index((first, second))
+        if (first, second) not in self.rule.compared:
+            return replace(self.rule.pair_rule.start().interval, confidence=self.rule.confidence)
+        place, verdict = self.rule.compared.index((first, second)), self.verdict(first, second)
         seen = replace(self.sides[place].interval, confidence=self.rule.confidence)
-        verdict, observed = self.verdicts[place], seen.estimate
+        observed = seen.estimate
         if self.rule.adjusting == "bonferroni":
             return claimed_part(seen, verdict)
-        found = sum(p <= 1.0 - self.rule.confidence for p in self.p_values)
-        low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.pairs) - found))
+        found = sum(p <= 1.0 - self.rule.confidence for p in adjusted_p(self.rule, self.sides))
+        low, high = self.sides[place].ends((1.0 - self.rule.confidence) / (2 * len(self.rule.compared) - found))
         low = min(low, 0.0, observed)  # gains that drift may be left out by their bets: then the end moves to them
         high = max(high, 0.0, observed)
         method = f"{seen.method}, Holm-compatible"
         return claimed_part(replace(seen, low=low, high=high, method=method), verdict)
+
+    @property
+    def settled(self) -> str:
+        """How much is settled, in words."""
+        if self.rule.baseline is None:
+            return self.places_settled
+        return against_settled(self.rule, len(self.undecided))
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The pairs that are paused."""
+        return hardly_decidable(self.futile, self.rule.horizon)

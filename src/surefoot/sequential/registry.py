@@ -136,6 +136,17 @@ class Offered(Record):
         return least <= policies and (most is None or policies <= most)
 
     @classmethod
+    def up_to(cls, question: str) -> int | None:  # noqa: ARG003
+        """The most policies that it takes for this question; none for any number."""
+        return cls.policies[1]
+
+    @classmethod
+    def grows(cls, setting: Setting) -> bool:
+        """Whether a policy may be added while it runs, so that its policies are those of this setting."""
+        most = cls.up_to(setting.question)
+        return cls.widens and (most is None or len(setting.policies) <= most)
+
+    @classmethod
     def asked(cls, setting: Setting) -> bool:
         """Whether it is meant for the question: two policies are compared unless it is which of them is best."""
         if cls.questions is None:
@@ -269,6 +280,9 @@ def advised(setting: Setting) -> str:
     for kind in _own():
         if kind.suits(setting):
             return kind.name
+    if setting.question.startswith(("best", "top ")):
+        must = f"be at most 1,000 where the best is asked for, 50 for the best few; got {len(setting.policies):,}."
+        raise _check.wrong("policies", must)
     raise ValueError("No rule fits: see `surefoot.sequential` for what each takes.")
 
 
@@ -281,10 +295,11 @@ def fitting(setting: Setting) -> tuple[type[Offered], ...]:
     return tuple(found.values())
 
 
-def for_fewer(chosen: type[Offered], policies: int) -> str:
+def for_fewer(chosen: type[Offered], setting: Setting) -> str:
     """What to know where a rule that is shown earlier does not take so many policies; empty where none is."""
+    policies = len(setting.policies)
     for kind in _own():
-        most = kind.policies[1]
+        most = kind.up_to(setting.question)
         if kind.place < chosen.place and most is not None and 2 < most < policies and not chosen.finds_one:
             also = f"{kind.summary[:1].lower()}{kind.summary[1:]}"
             return f"More than {most} policies are ranked by {chosen.title}. Up to {most}, by {kind.title}: {also}"

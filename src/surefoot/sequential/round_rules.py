@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 Pair = tuple[str, str]
 MOST = 1000
 """The most policies of which the best is found."""
+AGAINST = "against "
+"""Begins the question that compares each policy with one baseline."""
+FINDING = ("best", "top ")
+"""Begin the questions of which policies are the best."""
 APART = (Verdict.BETTER, Verdict.WORSE)
 
 S = TypeVar("S", bound="Standing")
@@ -69,7 +73,7 @@ class RoundRule(Generic[S], Offered, ABC):
             ValueError: The setting asks for what this ranking cannot give.
         """
         size = len(setting.policies)
-        cure = for_fewer(cls, size)
+        cure = for_fewer(cls, setting)
         if setting.question.startswith("best") and size > MOST:
             raise _check.wrong("policies", f"be at most {MOST:,} where the best is asked for; got {size:,}.")
         if setting.question != "ranking":
@@ -225,6 +229,29 @@ def ranked(setting: Setting) -> dict[str, Any]:
         raise _check.wrong(("claim", "margin"), "be 'either' and 0 for a ranking.", (setting.claim, setting.margin))
     told: dict[str, Any] = {"names": setting.policies, "horizon": setting.horizon, "confidence": setting.confidence}
     return told | {"low": setting.low, "high": setting.high, "binary": True if setting.binary else None}
+
+
+def checked_pausing(value: Any) -> float:
+    """The chance of a claim below which a pair is paused.
+
+    Raises:
+        ValueError: It is below 0 or not below 0.5.
+    """
+    futility = _check.real(value, "futility")
+    if not 0.0 <= futility < 0.5:
+        raise _check.refused("futility", "be from 0 (never) to below 0.5", value)
+    return futility
+
+
+def against_settled(rule: Any, still_open: int) -> str:
+    """How many comparisons with the baseline are settled, in words."""
+    asked = len(rule.names) - 1
+    return f"{asked - still_open} of {asked} were shown to differ from {rule.baseline}"
+
+
+def hardly_decidable(pairs: Iterable[Pair], horizon: int) -> tuple[str, ...]:
+    """The pairs that are paused, a sentence each."""
+    return tuple(f"{one} and {other}: not decidable within {horizon:,} rounds." for one, other in pairs)
 
 
 def run_ranking(rule: RoundRule[S], rounds: Iterable[Mapping[str, Any]]) -> list[S]:

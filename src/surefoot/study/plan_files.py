@@ -33,6 +33,7 @@ FIELDS = {
         '  "ranking"       every place\n'
         '  "best"          which one is better than all others; of two, and of more than seven, perhaps tied\n'
         '  "best or tied"  one that no other is better than\n'
+        '  "top 3"         three of them, each at least as good as every other one\n'
         '  "against NAME"  each against one of them'
     ),
     "within": "Of the best: how far below it the one named may be, such as 0.05; it needs fewer rollouts.",
@@ -166,7 +167,8 @@ def written(plan: Plan) -> str:
         value, many = getattr(plan, name), not plan.in_pairs
         if many:  # what is a pair of two is a round of more
             comment = comment.replace("pair", "round").replace("both policies", "all policies")
-            comment = RANKED.get(name, comment) if registry.kinds(plan.decides)[0].widens else comment
+            if name == "futility" or plan.joining({"policies": (*plan.policies, "another")}):
+                comment = RANKED.get(name, comment)
         if name == "rule":
             comment = "\n".join((comment, *_rules(plan)))
         lines += [f"# {part}" for part in comment.split("\n")]

@@ -64,10 +64,10 @@ class Plan(Record):
         low: The lowest possible score.
         high: The highest possible score.
         rule: Which sequential rule decides, by its name; when left out, the one that fits best: of two policies
-            "exact" for successes, and "mixture" for scores and for more than 500 pairs; "closed" for three to seven
+            "exact" for successes, and "mixture" for scores and for more than 500 pairs; "closed" for three to sixteen
             policies, "holm" for more; "race" for the best of two, of more than seven, or with `within`.
-        question: What is asked of three policies or more: "ranking", "best", "best or tied" or "against NAME"; of two
-            policies "best" asks for a race.
+        question: What is asked of three policies or more: "ranking", "best", "best or tied", "top M" or "against NAME";
+            of two policies "best" asks for a race.
         within: Of the best: how far below it the one named may be.
         budget: Of the best: the most rollouts of all policies together, which sets the horizon.
         confidence: The confidence of the verdict.
@@ -285,8 +285,9 @@ class Plan(Record):
         """The policies that a change adds at the end, where that is all it changes and the rule allows it."""
         given = changes.get("policies", ())
         after = tuple(given) if isinstance(given, tuple | list) else ()
-        size, widens = len(self.policies), any(kind.widens for kind in registry.kinds(self.decides))
-        if not widens or not set(changes) <= {"policies", "policy_details"} or after[:size] != self.policies:
+        size, wider = len(self.policies), dataclasses.replace(self.setting, policies=after)
+        grows = any(kind.grows(wider) for kind in registry.kinds(self.decides))
+        if not grows or not set(changes) <= {"policies", "policy_details"} or after[:size] != self.policies:
             return ()
         told = self.amended(changes) if after[size:] and "policy_details" in changes else self
         return after[size:] if all(told.policy(name) == self.policy(name) for name in self.policies) else ()

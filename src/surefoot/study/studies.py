@@ -383,7 +383,11 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
     changes = _normalised(fold, changes)
     fixed = [name for name in HANDED_OUT if name in changes and fold.turns]
     joining = fold.plan.joining(changes)
-    if fixed == ["policies"] and not joining and registry.kinds(fold.plan.decides)[0].widens:
+    kind, present = registry.kinds(fold.plan.decides)[0], fold.plan.policies
+    if fixed == ["policies"] and not joining and kind.widens:
+        after = changes["policies"]
+        if isinstance(after, tuple | list) and tuple(after[: len(present)]) == present and len(changes) == 1:
+            raise RefusedError("decided", f"None can join so that {len(after)} policies run by {kind.title}.")
         hint = "List the present policies in their order, then the new one, and change nothing else."
         raise RefusedError("decided", f"`policies` can only grow once turns were handed out. {hint}")
     if fixed and joining and fold.decision.spent:

@@ -119,7 +119,9 @@ def test_studies_that_are_kept_go_on_as_if_they_were_alone():
             assert np.array_equal(games.log_wealth[own], alone.log_wealth)
             for name in ("running", "futile", "better", "p_values"):
                 assert np.array_equal(getattr(games, name)[place], getattr(alone, name)[0])
-            assert [int(mask[place]) for mask in games.leaders()] == [int(mask[0]) for mask in alone.leaders()]
+            assert [those[place].tolist() for those in games.leaders()] == [
+                those[0].tolist() for those in alone.leaders()
+            ]
     assert len(some.study) < len(together.study)
 
 

@@ -17,9 +17,10 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.special import erf, ndtr
+from scipy.special import ndtr
 
-from surefoot.numerics.betting.weak_orders import NIL, Family, unpacked
+from surefoot.numerics.betting.pools import NIL, Known, Pooled, products
+from surefoot.numerics.betting.weak_orders import Family, unpacked
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 GRID = 16  # stakes mixed
 _STEPS = np.arange(GRID) / (GRID - 1)
 _MOST = 0.99  # never stake all
+_HELD = 1 << 21  # numbers held at once where pairs of policies are looked at
 _SUCCESS, _SCORE = 0.5, 0.2  # opening guesses of a difference's mean square
 
 
@@ -39,17 +41,19 @@ class Terms(NamedTuple):
         horizon: The most rollouts of each policy.
         binary: Whether scores are successes; none: as long as all scores seen are.
         futility: Below this chance to be decided in time a pair is futile; 0 is never.
+        share: The share of the error that is spent on these hypotheses.
     """
 
     error: float
     horizon: int
     binary: bool | None
     futility: float
+    share: float = 1.0
 
     @property
     def target(self) -> float:
         """The log-wealth at which a hypothesis is rejected."""
-        return -math.log(self.error)
+        return -math.log(self.error * self.share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +132,7 @@ class Seen:
 
     def guess(self, binary: bool | None) -> Floats:
         """The opening guess of a difference's mean square, one per study."""
-        if binary is None:
-            return np.where(self.between, _SCORE, _SUCCESS)
-        return np.full(len(self.sums), _SUCCESS if binary else _SCORE)
+        return opening_guess(binary, self.between)
 
     def moments(self, guess: Floats) -> Floats:
         """Mean products of two policies' scores in common rounds, with two rounds' worth of a guess."""
@@ -141,6 +143,11 @@ class Seen:
         places = np.arange(n.shape[1])
         out[:, places, places] += guess[:, None] / (n + 2.0)
         return out
+
+
+def opening_guess(binary: bool | None, between: Flags) -> Floats:
+    """The opening guess of a difference's mean square: of successes, scores, or whichever were seen."""
+    return np.where(between if binary is None else not binary, _SCORE, np.full(len(between), _SUCCESS))
 
 
 def grown(square: Any, fill: float) -> Any:
@@ -189,50 +196,23 @@ def stakes(seen: Seen, running: Flags, where: tuple[Ints, Ints], family: Family,
     variance = (g[:, None] + seen.squares - n * means**2) / (n + 2.0)
     omega = np.where(running, (g[:, None] / 2.0) / variance, 0.0)
     moments = seen.moments(g)
-
-    # every set of policies pooled: its mean, what its members are off it, and how sure that is
-    weight = np.einsum("ra,ma->rm", omega, family.members)
-    with np.errstate(invalid="ignore"):
-        levels = np.einsum("ra,ma->rm", omega * means, family.members) / weight
-    off = means[:, None, :] - levels[:, :, None]
-    off = np.where(np.abs(off) > NIL, off, 0.0) * family.members  # NaN is not
-    u = omega[:, None, :] * off
-    quad = np.einsum("rma,rma->rm", np.einsum("rmb,rba->rma", u, moments), u)
-    rounds = np.where((family.members > 0.0) & running[:, None, :], n[:, None, :], np.inf).min(axis=2)
-    rounds[np.isinf(rounds)] = 0.0
-    signal = np.einsum("rma,rma->rm", u, off)
-    z = rounds * signal / np.sqrt((rounds + 2.0) * np.where(quad > 0.0, quad, 1.0))
-    sure = np.where(quad > 0.0, erf(z / math.sqrt(2.0)), 0.0)
-
-    part = family.pooled(levels, means, running, where)
-    key = part + where[0] * len(family.parts)
-    used = np.zeros(len(g) * len(family.parts), bool)
-    used[key] = True
-    number = np.cumsum(used) - 1
-    study, part = np.divmod(np.flatnonzero(used), len(family.parts))
-    group = family.parts[part]
-    trust = sure[study[:, None], group]
-    u = u[study[:, None], group, np.arange(family.size)] * trust
-    return _bets(seen.of(study), u, trust, (moments[study], g[study]), terms, study), number[key]
+    pooled = family.bets(Known(means, omega, running, n, moments), where)
+    return _bets(seen, pooled, moments, g, terms), pooled.number
 
 
-def _bets(seen: Seen, u: Floats, trust: Floats, known: tuple[Floats, Floats], terms: Terms, study: Ints) -> Bets:
-    moments, g = known
-    trust = np.where(u == 0.0, 0.0, trust).max(axis=1)
+def _bets(seen: Seen, pooled: Pooled, moments: Floats, g: Floats, terms: Terms) -> Bets:
+    study, u = pooled.study, pooled.u
+    trust = np.where(u == 0.0, 0.0, pooled.trust).max(axis=1)
     half = np.abs(u).sum(axis=1) / 2.0
     idle = half == 0.0
     half = np.where(idle, 1.0, half)
-    rounds = np.where(u == 0.0, 0.0, seen.rounds).max(axis=1)
-    quad = np.einsum("pa,pab,pb->p", u, moments, u)
-    quad = np.maximum(quad, g * np.einsum("pa,pa->p", u, u) / (rounds + 2.0))  # binds where rounds differ only
+    rounds = np.where(u == 0.0, 0.0, seen.rounds[study]).max(axis=1)
+    quad = np.einsum("pa,pa->p", products(u, moments, study), u)
+    quad = np.maximum(quad, g[study] * np.einsum("pa,pa->p", u, u) / (rounds + 2.0))  # binds where rounds differ only
     spread = np.where(idle, 1.0, np.sqrt(quad))
     top = _MOST * spread / half
     low = np.minimum(math.sqrt(2.0 * terms.target / terms.horizon), 0.9 * top)
     grid = low[:, None] * (top / low)[:, None] ** _STEPS
-    up, down = np.maximum(u, 0.0), np.maximum(-u, 0.0)
-    pair = np.minimum(up[:, :, None], down[:, None, :])
-    with np.errstate(invalid="ignore"):
-        least = np.where(pair > 0.0, seen.least * pair, np.inf).min(axis=(1, 2))
     return Bets(
         study=study,
         u=u,
@@ -241,13 +221,25 @@ def _bets(seen: Seen, u: Floats, trust: Floats, known: tuple[Floats, Floats], te
         trust=np.where(idle, 0.0, np.sqrt(trust)),
         hurry=1.0 / (terms.horizon - rounds),
         most=_MOST / half,
-        enough=1.0 / least,
+        enough=1.0 / _smallest_gains(seen.least, study, u),
     )
+
+
+def _smallest_gains(least: Floats, study: Ints, u: Floats) -> Floats:
+    """The smallest gain of each bet that has been possible so far; infinite before the first."""
+    found, each = np.empty(len(u)), max(1, _HELD // u.shape[1] ** 2)
+    for start in range(0, len(u), each):
+        some = slice(start, start + each)
+        pair = np.minimum(np.maximum(u[some, :, None], 0.0), np.maximum(-u[some, None, :], 0.0))
+        leads = least if len(least) == 1 else least[study[some]]
+        with np.errstate(invalid="ignore"):
+            found[some] = np.where(pair > 0.0, leads * pair, np.inf).min(axis=(1, 2))
+    return found
 
 
 _HAIR = 1e-12  # aim so far above the target that rounding cannot miss it
 _EARLIEST = 5  # rounds before a pair may be called futile
-_GOAL = 2.3  # how many standard errors decide a pair by the horizon, at an error of .05
+GOAL = 2.3  # how many standard errors decide a pair by the horizon, at an error of .05
 
 _OF_STUDIES = ("running", "futile", "better", "p_values", "rejected")
 _OF_GAMBLERS = ("study", "which", "log_wealth", "log_best", "weights")
@@ -309,6 +301,11 @@ class Gamblers:
         )
 
     @property
+    def size(self) -> int:
+        """Policies."""
+        return int(self.family.size)
+
+    @property
     def nbytes(self) -> int:
         """Bytes held by what grows with the number of gamblers."""
         return sum(getattr(self, name).nbytes for name in _OF_GAMBLERS)
@@ -316,11 +313,10 @@ class Gamblers:
     @property
     def open(self) -> Flags:
         """The pairs that the question is about and no claim has settled, a square per study."""
-        size = self.family.size
-        if getattr(self.family, "baseline", 0) is None:  # which is best: a pair of which both may be
-            able, _ = self.leaders()
-            may = (able[:, None] >> np.arange(size) & 1).astype(bool)
-            found: Flags = may[:, :, None] & may[:, None, :] & self.family.asked
+        if self.family.finds:  # which is best: a pair of which both may be; tied ones may all be
+            may, sure = self.leaders()
+            able = may if self.family.strict else may & ~sure
+            found: Flags = able[:, :, None] & able[:, None, :] & self.family.asked
             return found
         return ~(self.better | self.better.swapaxes(1, 2)) & self.family.asked
 
@@ -336,10 +332,10 @@ class Gamblers:
             np.maximum.reduceat(self.family.last_place[self.which], starts, axis=0),
         )
 
-    def leaders(self) -> tuple[Ints, Ints]:
-        """The masks of those that may be best, and of those that every hypothesis left takes for it."""
-        masks, starts = self.family.leaders[self.which], self._starts
-        return np.bitwise_or.reduceat(masks, starts), np.bitwise_and.reduceat(masks, starts)
+    def leaders(self) -> tuple[Flags, Flags]:
+        """Those that may be best, and those that every hypothesis left takes for it, a row per study."""
+        those, starts = self.family.leaders[self.which], self._starts
+        return np.logical_or.reduceat(those, starts), np.logical_and.reduceat(those, starts)
 
     def keep(self, studies: Flags) -> Gamblers:
         """These studies only."""
@@ -389,8 +385,9 @@ class Gamblers:
             if p_values:
                 after = replace(after, rejected=np.maximum(self.rejected, after._chosen(gone)._blocking()))
             after = after._chosen(~gone)
-            implied = np.bitwise_and.reduceat(self.family.implied[after.which], after._starts)
-            after = replace(after, better=self.better | unpacked(implied, self.family.size))
+            if self.family.strict:
+                implied = np.bitwise_and.reduceat(self.family.implied[after.which], after._starts)
+                after = replace(after, better=self.better | unpacked(implied, self.family.size))
         if p_values:  # a claim's p-value is the largest among the hypotheses that block it
             now = np.maximum(after.rejected, after._blocking())
             after = replace(after, p_values=np.minimum(after.p_values, now))
@@ -411,36 +408,55 @@ class Gamblers:
     def _blocking(self) -> Floats:
         """The largest p-value among these hypotheses that block each claim; 0 where none does."""
         out = np.zeros_like(self.p_values)
-        if len(self.study):
-            p, size = np.exp(-self.log_best), self.family.size
-            blocked, starts = self.family.blocked[self.which], self._starts
-            for a, b in permutations(range(size), 2):
-                out[self.study[starts], a, b] = np.maximum.reduceat(np.where(blocked[:, a, b], p, 0.0), starts)
+        if not len(self.study):
+            return out
+        p, starts = np.minimum(1.0, np.exp(-self.log_best) / self.terms.share), self._starts
+        if not self.family.strict:
+            out[self.study[starts]] = np.maximum.reduceat(p, starts)[:, None, None]
+            return out
+        blocked = self.family.blocked[self.which]
+        for a, b in permutations(range(self.family.size), 2):
+            out[self.study[starts], a, b] = np.maximum.reduceat(np.where(blocked[:, a, b], p, 0.0), starts)
         return out
 
     def on(self) -> Gamblers:
         """With who runs in the next round."""
         left = self.seen.rounds < self.terms.horizon
         open_ = self.open
-        futile = self._hopeless(open_) if self.terms.futility else self.futile
+        futile = self.futile
+        if self.terms.futility:
+            futile = hopeless(self.seen, self.running, self.futile, open_, self.terms)
         going = open_ & ~futile & left[:, :, None] & left[:, None, :]
         running: Flags = np.any(going, axis=2)
         return replace(self, futile=futile, running=running)
 
-    def _hopeless(self, open_: Flags) -> Flags:
-        """Open pairs with little chance to be decided in time; as it was where one of the two has paused."""
-        n, horizon = self.seen.counts, self.terms.horizon
-        own, means = self.seen.squares, self.seen.means
-        squares = own[:, :, None] + own[:, None, :] - 2.0 * self.seen.products
-        spread = (2.0 * self.seen.guess(self.terms.binary)[:, None, None] + squares) / (n + 2.0)
-        lead = np.abs(means[:, :, None] - means[:, None, :]) * n
-        seen = np.maximum(n, 1.0)
-        z = lead / np.sqrt(seen * spread)
-        goal = _GOAL * math.sqrt(self.terms.target / math.log(20.0))
-        short = (goal - z * np.sqrt(horizon / seen)) / np.sqrt(np.maximum(horizon - n, NIL) / seen)
-        both = self.running[:, :, None] & self.running[:, None, :]
-        now = (1.0 - ndtr(short) < self.terms.futility) & (n >= _EARLIEST) & (n < horizon)
-        return open_ & np.where(both, now, self.futile)
+
+def hopeless(seen: Seen, running: Flags, before: Flags, open_: Flags, terms: Terms) -> Flags:
+    """Open pairs with little chance to be decided in time; as it was before where one of the two has paused."""
+    own, means = seen.squares, seen.means
+    squares = own[:, :, None] + own[:, None, :] - 2.0 * seen.products
+    lead = np.abs(means[:, :, None] - means[:, None, :]) * seen.counts
+    goal = GOAL * math.sqrt(math.log(1.0 / terms.error) / math.log(20.0))
+    now = little_chance(lead, squares, seen.counts, seen.guess(terms.binary)[:, None, None], (goal, terms))
+    both = running[:, :, None] & running[:, None, :]
+    return open_ & np.where(both, now, before)
+
+
+def little_chance(lead: Floats, squares: Floats, n: Floats, guess: Floats, aim: tuple[float, Any]) -> Flags:
+    """Whether pairs have little chance to reach so many standard errors by the horizon.
+
+    Args:
+        lead: The sum of differences, without its sign.
+        squares: The sum of their squares.
+        n: The rounds of each pair.
+        guess: The opening guess of their mean square.
+        aim: The standard errors that decide a pair, and what was declared: its horizon and its futility.
+    """
+    goal, horizon, seen = aim[0], aim[1].horizon, np.maximum(n, 1.0)
+    z = lead / np.sqrt(seen * (2.0 * guess + squares) / (n + 2.0))
+    short = (goal - z * np.sqrt(horizon / seen)) / np.sqrt(np.maximum(horizon - n, NIL) / seen)
+    found: Flags = (1.0 - ndtr(short) < aim[1].futility) & (n >= _EARLIEST) & (n < horizon)
+    return found
 
 
 def widened(now: Gamblers, family: Family) -> Gamblers:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from surefoot.numerics.betting.pools import NIL, Known, Pooled, by_masks, used_rows
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -22,40 +24,57 @@ if TYPE_CHECKING:
 
     Ranks = NDArray[np.int8]
 
-NIL = 1e-12  # two means nearer than this are equal: the order of a sum must not decide anything
-MOST = 7  # policies: eight have 545,835 weak orders
+MOST = 7
+"""The most policies of which every weak order is a hypothesis: eight have 545,835."""
 
 
 class Family(ABC):
-    """All hypotheses of one question about `size` policies.
+    """Hypotheses of one question about `size` policies, of which one at least is true.
 
     Attributes:
         size: Policies.
         ranks: A row per hypothesis.
-        implied: Bits of the claims "a is better than b" that each hypothesis implies: bit a * size + b.
-        leaders: The mask of the policies that each hypothesis takes to be best.
-        asked: The pairs that the question is about.
-        parts: The ways to pool, a row each: the mask of the group that each policy is in.
+        strict: Whether a better rank says that the mean is higher, and not just as high.
+        implied: The claims "a is better than b" that each hypothesis implies, eight in a byte; a * size + b counts.
+        blocked: The claims that each does not imply; nothing where no hypothesis implies any.
+        leaders: The policies that each hypothesis takes to be best.
+        asked: The pairs that the question is about; of all but a ranking, see `Gamblers.open`.
+        finds: Whether the question is which policies are the best, and not how pairs compare.
         parent: The hypothesis about all but the last policy that each one restricts to; -1 where that is open.
     """
 
     made: tuple[str | int, ...] = ()
     """The function of this file that makes it, and its arguments."""
+    finds: bool = False
 
-    def __init__(self, ranks: Ranks, parts: Ints, strict: bool = True) -> None:
-        self.ranks, self.parts = ranks, parts
+    def __init__(self, ranks: Ranks, strict: bool = True) -> None:
+        self.ranks, self.strict = ranks, strict
         self.size = size = ranks.shape[1]
-        better = (ranks[:, :, None] < ranks[:, None, :]) & strict
-        self.blocked: Flags = ~better
-        self.implied = _packed(better)
-        above, below = better.sum(axis=1), better.sum(axis=2)
-        self.first_place, self.last_place = 1 + above, size - below
-        self.leaders: Ints = _bits(ranks == ranks.min(axis=1, keepdims=True))
         self.asked: Flags = ~np.eye(size, dtype=bool)
-        self.members: Floats = members(size).astype(float)
+        self.leaders: Flags = ranks == ranks.min(axis=1, keepdims=True)
+        self.first_place, self.last_place = np.ones(ranks.shape, np.int64), np.full(ranks.shape, size)
+        if strict:
+            better = ranks[:, :, None] < ranks[:, None, :]
+            self.blocked: Flags = ~better
+            self.implied = np.packbits(better.reshape(len(ranks), -1), axis=1)
+            self.first_place += better.sum(axis=1)
+            self.last_place -= better.sum(axis=2)
 
     def __len__(self) -> int:
         return len(self.ranks)
+
+    def bets(self, known: Known, where: tuple[Ints, Ints]) -> Pooled:
+        """What is bet on against each hypothesis, once for each that is the same.
+
+        Args:
+            known: What is known of the policies.
+            where: The study and the hypothesis of each gambler.
+        """
+        return by_masks(known, *self.groups(known, where))
+
+    @abstractmethod
+    def groups(self, known: Known, where: tuple[Ints, Ints]) -> tuple[Ints, Ints, Ints]:
+        """The ways to pool that break the hypotheses least: study, mask of each policy's group; and each gambler's."""
 
     @abstractmethod
     def smaller(self) -> Family:
@@ -71,6 +90,29 @@ class Family(ABC):
         """The rows of ranks without the last policy."""
         return np.ascontiguousarray(self.ranks[:, :-1])
 
+
+class Tabled(Family):
+    """A family of few policies, with a table of all ways to pool.
+
+    Attributes:
+        parts: The ways to pool, a row each: the mask of the group that each policy is in.
+    """
+
+    def __init__(self, ranks: Ranks, parts: Ints, strict: bool = True) -> None:
+        super().__init__(ranks, strict)
+        self.parts = parts
+        self.members: Floats = members(self.size).astype(float)
+
+    def groups(self, known: Known, where: tuple[Ints, Ints]) -> tuple[Ints, Ints, Ints]:
+        """See `Family.groups`."""
+        weight = np.einsum("ra,ma->rm", known.omega, self.members)
+        with np.errstate(invalid="ignore"):
+            levels = np.einsum("ra,ma->rm", known.omega * known.means, self.members) / weight
+        part = self.pooled(levels, known.means, known.running, where)
+        key, number = used_rows(part + where[0] * len(self.parts), len(known.means) * len(self.parts))
+        study, part = np.divmod(key, len(self.parts))
+        return study, self.parts[part], number
+
     @abstractmethod
     def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Ints, Ints]) -> Ints:
         """The row of `parts` that breaks each hypothesis least.
@@ -83,7 +125,7 @@ class Family(ABC):
         """
 
 
-class WeakOrders(Family):
+class WeakOrders(Tabled):
     """Every ranking with ties."""
 
     def __init__(self, size: int) -> None:
@@ -152,7 +194,7 @@ class WeakOrders(Family):
         return self._part[rows, pattern].astype(np.int64)
 
 
-class Stars(Family):
+class Stars(Tabled):
     """Policies above, equal to or below those in the middle: which are best, or each against a baseline."""
 
     def __init__(self, ranks: Ranks, baseline: int | None, strict: bool = True) -> None:
@@ -160,7 +202,8 @@ class Stars(Family):
         masks = np.arange(1 << size)[:, None]
         own = 1 << np.arange(size)
         super().__init__(ranks, np.where(masks & own, masks, own), strict)
-        self.baseline, self._strict = baseline, strict
+        self.finds = baseline is None
+        self.baseline = baseline
         self.made = ("best_sets" if strict else "best_ones", size) if baseline is None else ("against", size, baseline)
         if baseline is not None:
             self.asked = np.zeros((size, size), bool)
@@ -172,7 +215,7 @@ class Stars(Family):
         """The same question without the last policy."""
         if self.baseline is not None:
             return against(self.size - 1, self.baseline)
-        return best_sets(self.size - 1) if self._strict else best_ones(self.size - 1)
+        return best_sets(self.size - 1) if self.strict else best_ones(self.size - 1)
 
     def pooled(self, levels: Floats, means: Floats, running: Flags, where: tuple[Ints, Ints]) -> Ints:
         """The middle pooled with those on the wrong side of the pooled mean.
@@ -266,19 +309,9 @@ def _partitions(size: int) -> Ints:
     return np.array([[next(mask for mask in groups if mask >> a & 1) for a in range(size)] for groups in grown])
 
 
-def _packed(better: Flags) -> NDArray[np.uint64]:
-    size = better.shape[1]
-    flat = better.reshape(-1, size * size)
-    out = np.zeros(len(flat), np.uint64)
-    for bit in range(size * size):
-        out |= flat[:, bit].astype(np.uint64) << np.uint64(bit)
-    return out
-
-
-def unpacked(bits: NDArray[np.uint64], size: int) -> Flags:
-    """The claims "a is better than b" of packed bits, a square each."""
-    places = np.arange(size * size, dtype=np.uint64)
-    return ((bits[:, None] >> places) & np.uint64(1)).astype(bool).reshape(-1, size, size)
+def unpacked(packed: NDArray[np.uint8], size: int) -> Flags:
+    """The claims "a is better than b" of packed bytes, a square each."""
+    return np.unpackbits(packed, axis=1, count=size * size).astype(bool).reshape(-1, size, size)
 
 
 def _bits(flags: Flags) -> Ints:
