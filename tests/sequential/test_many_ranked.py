@@ -11,7 +11,6 @@ from surefoot.core.verdict import Verdict
 from surefoot.sequential import ClosedRanking, RankingRule, run_ranking, simulate_ranking
 from surefoot.sequential.closed_ranking import ClosedRankingState
 from surefoot.sequential.ranking import RankingState
-from tests.oracles import closed_ranking as twin
 from tests.support.closed_ranking import claims
 
 EIGHT = tuple("abcdefgh")
@@ -64,35 +63,6 @@ def test_live_is_simulated_and_read_back(ranked):
         row = named(drawn(STEPS, 700, 4))[middle.rounds]
         again = middle.rule.step(back, {name: row[name] for name in back.running})
         assert again == ranked[middle.rounds]
-
-
-@pytest.mark.parametrize("futility", [0.0, 0.1])
-@pytest.mark.parametrize("most", [3, 13, 40])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_slow_twin_agrees_at_every_round(futility, most, seed, monkeypatch):
-    from surefoot.numerics.betting import gated_orders
-    from surefoot.numerics.betting.closed_stakes import Terms
-
-    monkeypatch.setattr(gated_orders, "MOST_ORDERS", most)
-    rng, horizon, binary = np.random.default_rng(seed), 90, bool(seed % 2)
-    rates = rng.choice([0.05, 0.5, 0.9, 0.95], 4)
-    rows = (rng.random((horizon, 4)) < rates) * (1.0 if binary else rng.choice([0.5, 1.0], (horizon, 4)))
-    games = gated_orders.Gate.begin(4, Terms(0.2, horizon, binary, futility))
-    slow = twin.GatedStudy(4, horizon, 0.2, 0.5 if binary else 0.2, most, futility)
-    for rounds, row in enumerate(rows, 1):
-        if not games.running[0].any():
-            break
-        games = games.step(row[None])
-        slow.step(row.tolist())
-        assert set(map(tuple, np.argwhere(games.better[0]).tolist())) == slow.better
-        assert np.flatnonzero(games.running[0]).tolist() == (slow.running if rounds < horizon else [])
-        assert isinstance(games, gated_orders.Gate) == (slow.closure is None)
-    if slow.closure is not None:
-        left = {tuple(games.family.ranks[which]) for which in games.which}
-        assert left == {one.ranks for one in slow.closure.alive}
-        for which, wealth in zip(games.which, games.log_wealth, strict=True):
-            ranks = tuple(games.family.ranks[which].tolist())
-            assert wealth == pytest.approx(slow.closure.log_wealth[twin.Hypothesis("chain", ranks)], abs=1e-8)
 
 
 def test_pairs_that_can_hardly_be_told_apart_are_paused():
