@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.analysis.overview import overview
-from surefoot.reporting import figures, style
+from surefoot.reporting import figures, pages, style
 from tests.support.comparisons import by_tally
 from tests.support.reports import rollouts
 
@@ -30,10 +30,12 @@ def test_every_figure_can_be_written(full, tmp_path):
             assert style.save(figure, tmp_path / f"{place}{suffix}").stat().st_size > 1000
 
 
-def test_names_and_numbers_in_one_column_hide_the_grid_and_zero_behind_them(full, tmp_path):
+def test_names_and_numbers_on_a_phone_hide_the_grid_and_zero_behind_them(full, tmp_path):
     from surefoot.reporting import style
 
-    narrow, wide = (full.figures(width=width)["gains"] for width in (3.4, None))
+    with style.sized(style.COLUMN, page=True):
+        narrow = pages.page_figures(full.overview)["gains"]
+    wide = full.figures()["gains"]
     for figure in (narrow, wide):
         style.save(figure, tmp_path / "gains.svg")
     assert all(text.get_bbox_patch() is not None for text in narrow.axes[0].texts)

@@ -31,7 +31,7 @@ def band_figure(
         what: The name of the score, for the axis.
     """
     with style.drawing():
-        figure, axes = style.canvas(7.2, 4.8)
+        figure, axes = style.canvas(7.2, 4.8, golden=False)
         draw_band(axes, band, other, quantiles=quantiles, what=what)
         figure.supxlabel(
             style.wrapped(_caption(band, other)),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.core import formatting
 from surefoot.core.words import spoken
 from surefoot.reporting import style
-from surefoot.reporting.figures import MOST_ROWS, draw_whiskers, percent_axis, row_height
+from surefoot.reporting.figures import MOST_ROWS, draw_whiskers, percent_axis
 from surefoot.reporting.tables import cells_of, rows_under, section
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ CAPTION = (
 
 def height_of(found: Best) -> float:
     """The height of its figure, in inches."""
-    return CURVE if found.steps else 1.0 + row_height() * min(len(found.names), MOST_ROWS)
+    return CURVE if found.steps else 1.0 + style.row_height(len(found.names)) * min(len(found.names), MOST_ROWS)
 
 
 def best_figure(found: Best) -> Figure:

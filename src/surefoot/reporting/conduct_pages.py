@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
-from surefoot.reporting.style import COLOURS, canvas, drawing
+from surefoot.reporting.figures import grid_figure, short
+from surefoot.reporting.style import COLOURS, canvas, drawing, letters
 from surefoot.reporting.tables import rows_under, section
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from surefoot.reporting.rollout_pages import RolloutLinks
@@ -96,23 +97,15 @@ def failures_figure(conduct: Conduct) -> Figure | None:
     policies = list(dict.fromkeys(one.policy for one in conduct.modes))
     if not ways or len(ways) > MOST_WAYS:
         return None
-    from matplotlib.ticker import MaxNLocator
-
     counts = {(one.policy, one.failure): one.count for one in conduct.modes}
-    thick = 0.8 / len(policies)
-    with drawing():
-        figure, axes = canvas(7.2, 1.2 + (0.16 + 0.2 * len(policies)) * len(ways))
-        for place, policy in enumerate(policies):
-            rows = [row + thick * (place - (len(policies) - 1) / 2) for row in range(len(ways))]
-            found = [counts.get((policy, way), 0) for way in ways]
-            bars = axes.barh(rows, found, height=0.85 * thick, color=COLOURS[place % len(COLOURS)], label=policy)
-            axes.bar_label(bars, [f"{count:,}" if count else "" for count in found], padding=3, fontsize=8.5)
-        axes.set_yticks(range(len(ways)), [textwrap.shorten(way, 30, placeholder="…") for way in ways])
-        axes.set(ylim=(len(ways) - 0.5, -0.5), xlabel="failed rollouts")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.tick_params(axis="y", length=0)
-        axes.legend(frameon=False, ncols=len(policies), loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.2)
-    return figure
+    most, cells = max(counts.values()), {}
+    for row, way in enumerate(ways):
+        for column, policy in enumerate(policies):
+            count = counts.get((policy, way), 0)
+            dark = 0.75 * count / most
+            paper = f"#{round(255 - 215 * dark):02x}{round(255 - 150 * dark):02x}{round(255 - 60 * dark):02x}"
+            cells[row, column] = (f"{count:,}", paper, "#000000" if dark < 0.6 else "#ffffff")
+    return grid_figure(ways, policies, cells)
 
 
 def stages_figure(conduct: Conduct, plan: Plan) -> Figure | None:
@@ -132,7 +125,7 @@ def stages_figure(conduct: Conduct, plan: Plan) -> Figure | None:
         above = plan.high + 0.03 * (plan.high - plan.low)  # a dot at the top is whole
         axes.set(xlim=(-0.3, len(parts) - 0.7), ylim=(times * plan.low, times * above))
         axes.set_ylabel("% succeeded" if plan.measure == "success" else "mean score")
-        axes.legend(frameon=False, loc="best")
+        _legend(axes)
     return figure
 
 
@@ -155,8 +148,22 @@ def times_figure(conduct: Conduct) -> Figure | None:
         axes.set(xlim=(0, max(one.limit for one in conduct.times)), ylim=(0, 100))
         axes.set_xlabel("seconds")
         axes.set_ylabel("% succeeded")
-        axes.legend(frameon=False, loc="upper left")
+        _legend(axes)
     return figure
+
+
+def _legend(axes: Axes) -> None:
+    """The names of the lines, beside them: over them they would hide what is drawn."""
+    handles, names = axes.get_legend_handles_labels()
+    shown = [short(name, 18) for name in names]
+    axes.figure.legend(
+        handles,
+        shown,
+        frameon=False,
+        loc="outside right upper",
+        fontsize=letters(8.5, 2 * len(names)),
+        handlelength=1.6,
+    )
 
 
 def _mean(one: Part, *, success: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from surefoot.core import formatting
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 VERDICT_COLOUR = {Verdict.BETTER: style.GOOD, Verdict.WORSE: style.BAD}
 MOST_ROWS = 60
+ROOMY = 6
+"""More rows than this have names of one line."""
+ROW = 0.33
+"""Inches of a row, above which counts stand over its bars."""
 LEVELS = 12
 """Up to so many different scores are drawn as bars with counts: dots would hide how many there are."""
 
@@ -42,7 +46,7 @@ def intervals_figure(
         for (name, one), letter in zip(found, marks, strict=True)
     ]
     with style.drawing():
-        figure, axes = style.canvas(7.0, 0.9 + row_height() * len(rows))
+        figure, axes = style.canvas(7.0, 0.9 + style.row_height(len(rows)) * len(rows))
         draw_intervals(axes, rows, "success rate" if measure == "success" else "mean score", own=own)
     return figure
 
@@ -52,7 +56,7 @@ def draw_intervals(axes: Axes, rows: Sequence[Row], what: str, *, own: bool = Tr
     for place, (_, found, text) in enumerate(rows):
         if found is not None:
             _whisker(axes, place, found, style.COLOURS[0])
-            _beside(axes, place, text)
+            _beside(axes, place, text, len(rows))
     _rows(axes, [name for name, _, _ in rows])
     first = next((found for _, found, _ in rows if found is not None), None)
     if first is not None:
@@ -67,7 +71,7 @@ def draw_whiskers(axes: Axes, rows: Sequence[tuple[str, Interval, bool]]) -> Non
     """A whisker for every row: filled and coloured, or hollow and grey."""
     for place, (_, found, filled) in enumerate(rows):
         _whisker(axes, place, found, style.GOOD if filled else style.FAINT, filled=filled)
-        _beside(axes, place, _size(found))
+        _beside(axes, place, _size(found), len(rows))
     _rows(axes, [name for name, _, _ in rows])
 
 
@@ -83,9 +87,9 @@ def percent_axis(axes: Axes, which: Literal["x", "y"], found: Interval) -> None:
 def forest_figure(comparisons: Sequence[Comparison], labels: Sequence[str], title: str) -> Figure:
     """Every gain with its interval, and zero marked: what touches the line is not decided."""
     with style.drawing():
-        rows = labels if style.narrow() else [_two_lines(label) for label in labels]
+        rows = labels if style.narrow() or len(labels) > ROOMY else [_two_lines(label) for label in labels]
         tall = 0.1 if any("\n" in row for row in rows) else 0.0
-        figure, axes = style.canvas(7.0, 1.0 + (row_height() + tall) * len(rows))
+        figure, axes = style.canvas(7.0, 1.0 + (style.row_height(len(rows)) + tall) * len(rows))
         draw_gains(axes, [(row, one.interval, one.verdict) for row, one in zip(rows, comparisons, strict=True)], title)
     return figure
 
@@ -97,7 +101,7 @@ def draw_gains(axes: Axes, rows: Sequence[tuple[str, Interval, Verdict]], title:
         colour = VERDICT_COLOUR.get(verdict, style.UNSURE)
         _whisker(axes, place, found, colour, filled=verdict in VERDICT_COLOUR)
         shown = formatting.number(found.estimate, found.scale)
-        _beside(axes, place, f"{shown} {formatting.span(found.low, found.high, found.scale)}")
+        _beside(axes, place, f"{shown} {formatting.span(found.low, found.high, found.scale)}", len(rows))
     _rows(axes, [name for name, _, _ in rows])
     if rows and rows[0][1].scale == "gain":
         from matplotlib.ticker import FuncFormatter
@@ -106,29 +110,44 @@ def draw_gains(axes: Axes, rows: Sequence[tuple[str, Interval, Verdict]], title:
     axes.set_xlabel(style.wrapped(title))
 
 
-def row_height() -> float:
-    """Inches for a row: in one column a name stands above its bar and the numbers under it."""
-    return 0.62 if style.narrow() else 0.37
-
-
 def heat_figure(cells: Sequence[Measurement], measure: Measure, policies: Sequence[str]) -> Figure:
     """Tasks against policies in the order given, each cell with its rate or mean and n."""
     tasks = list(dict.fromkeys(one.task or "" for one in cells))
     found = {(one.task or "", one.policy): one.of(measure) for one in cells}
+    shown = {}
+    for row, task in enumerate(tasks):
+        for column, policy in enumerate(policies):
+            one = found.get((task, policy))
+            if one is not None:
+                whole = one.scale == "rate" and len(policies) > ROOMY
+                number = f"{one.estimate:.0%}" if whole else formatting.number(one.estimate, one.scale)
+                shown[row, column] = (f"{number}\nn={one.trials:,}", *tile_colours(one))
+    return grid_figure(tasks, policies, shown)
+
+
+def grid_figure(
+    rows: Sequence[str], columns: Sequence[str], cells: Mapping[tuple[int, int], tuple[str, str, str]]
+) -> Figure:
+    """Rows against columns, each cell with its text, its paper and its ink."""
     with style.drawing():
-        figure, axes = style.canvas(1.8 + 1.1 * len(policies), 0.9 + 0.34 * len(tasks))
-        for row, task in enumerate(tasks):
-            for column, policy in enumerate(policies):
-                one = found.get((task, policy))
-                if one is None:
-                    continue
-                paper, ink = tile_colours(one)
-                axes.add_patch(_tile(column, row, paper))
-                text = f"{formatting.number(one.estimate, one.scale)}  n={one.trials:,}"
-                axes.text(column, row, text, ha="center", va="center", fontsize=8.5, color=ink)
-        axes.set(xlim=(-0.5, len(policies) - 0.5), ylim=(len(tasks) - 0.5, -0.5))
-        axes.set_xticks(range(len(policies)), [_short(name, 16) for name in policies])
-        axes.set_yticks(range(len(tasks)), [_short(name, 28) for name in tasks])
+        figure, axes = style.canvas(1.8 + 1.1 * len(columns), 0.9 + 0.42 * len(rows))
+        wide, high = figure.get_size_inches()
+        longest = max([1, *(len(line) for text, _, _ in cells.values() for line in text.split("\n"))])
+        lines = max([1, *(text.count("\n") + 1 for text, _, _ in cells.values())])
+        names = [short(name, 16 if style.narrow() else 28) for name in rows]
+        beside = 0.075 * max(map(len, names)) * (0.7 if style.narrow() else 1.0) + 0.2
+        across = 72.0 * (wide - beside) / len(columns)
+        turned = max(map(len, columns)) * style.letters(6.5) > across
+        down = 72.0 * (high - (0.9 if turned else 0.4)) / len(rows)
+        size = max(2.0, min(style.letters(8.5), across / (0.8 * longest), down / (1.35 * lines)))
+        for (row, column), (text, paper, ink) in cells.items():
+            axes.add_patch(_tile(column, row, paper))
+            axes.text(column, row, text, ha="center", va="center", fontsize=size, color=ink, linespacing=1.1)
+        axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+        axes.set_xticks(range(len(columns)), [short(name, 16) for name in columns], fontsize=style.letters(9))
+        axes.set_yticks(range(len(rows)), names, fontsize=min(style.letters(10), down / 1.3))
+        if turned:
+            axes.tick_params(axis="x", labelrotation=90, labelsize=min(style.letters(9), across / 1.3))
         axes.tick_params(length=0)
         for side in axes.spines.values():
             side.set_visible(False)
@@ -142,9 +161,10 @@ def scores_figure(
     with style.drawing():
         figure, axes = style.canvas(7.0, 0.9 + (1.05 if style.narrow() else 0.85) * len(scores))
         for place, (_, values) in enumerate(scores):
-            _strip(axes, place, values, style.COLOURS[place % len(style.COLOURS)])
+            roomy = style.row_height(len(scores)) > ROW
+            _strip(axes, place, values, style.COLOURS[place % len(style.COLOURS)], roomy=roomy)
             letter = f"  {letters[place]}" if letters else ""
-            _beside(axes, place, f"n={len(values):,}{letter}")
+            _beside(axes, place, f"n={len(values):,}{letter}", len(scores))
         _rows(axes, [name for name, _ in scores])
         pad = 0.02 * (high - low)
         axes.set(
@@ -154,7 +174,7 @@ def scores_figure(
     return figure
 
 
-def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None:
+def _strip(axes: Axes, place: int, values: Sequence[float], colour: str, *, roomy: bool) -> None:
     """A bar with its count for each level of partial credit; where there are many levels, dots piled up."""
     levels = Counter(values)
     if len(levels) <= LEVELS:
@@ -162,7 +182,8 @@ def _strip(axes: Axes, place: int, values: Sequence[float], colour: str) -> None
         for level, count in levels.items():
             axes.plot([level] * 2, [place + 0.3 * count / most * side for side in (-1, 1)], color=colour,
                       linewidth=7.0, alpha=0.6, solid_capstyle="butt")  # fmt: skip
-            axes.annotate(f"{count:,}", (level, place - 0.33), ha="center", va="bottom", fontsize=8)
+            if roomy:
+                axes.annotate(f"{count:,}", (level, place - 0.33), ha="center", va="bottom", fontsize=style.letters(8))
     else:
         span = max(values) - min(values) or 1.0
         piles: dict[int, list[float]] = {}
@@ -181,25 +202,28 @@ def _whisker(axes: Axes, place: int, found: Interval, colour: str, *, filled: bo
     axes.plot(found.estimate, place, "o", color=colour, markersize=7, markerfacecolor=colour if filled else "none")
 
 
-def _beside(axes: Axes, place: int, text: str) -> None:
-    where = (0.0, place + 0.13) if style.narrow() else (1.0, place)
+def _beside(axes: Axes, place: int, text: str, rows: int) -> None:
+    stacked = style.stacked()
     axes.annotate(
-        text, where, xycoords=("axes fraction", "data"), xytext=(0, 0) if style.narrow() else (6, 0),
-        textcoords="offset points", va="top" if style.narrow() else "center", fontsize=9 if not style.narrow() else 8,
-        annotation_clip=False, label=style.OVER_GRID if style.narrow() else "",
+        text, (0.0, place + 0.13) if stacked else (1.0, place), xycoords=("axes fraction", "data"),
+        xytext=(0, 0) if stacked else (4, 0), textcoords="offset points", va="top" if stacked else "center",
+        fontsize=8 if stacked else style.letters(9, rows), annotation_clip=False,
+        label=style.OVER_GRID if stacked else "",
     )  # fmt: skip
 
 
 def _rows(axes: Axes, names: Sequence[str]) -> None:
-    if style.narrow():
+    if style.stacked():
         axes.set_yticks([])
         for place, name in enumerate(names):
             axes.annotate(
-                _short(name, 44), (0.0, place - 0.16), xycoords=("axes fraction", "data"), fontsize=8.5,
+                short(name, 44), (0.0, place - 0.16), xycoords=("axes fraction", "data"), fontsize=8.5,
                 label=style.OVER_GRID,
             )  # fmt: skip
     else:
-        axes.set_yticks(range(len(names)), [name if "\n" in name else _short(name, 34) for name in names])
+        most, size = 20 if style.narrow() else 34, style.letters(10, len(names))
+        shown = [name if "\n" in name else short(name, most) for name in names]
+        axes.set_yticks(range(len(names)), shown, fontsize=size)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
@@ -242,8 +266,9 @@ def _two_lines(label: str) -> str:
     first, versus, second = label.partition(" v ")
     if not versus or len(label) <= 34:
         return label
-    return f"{_short(first, 34)}\nv {_short(second, 32)}"
+    return f"{short(first, 34)}\nv {short(second, 32)}"
 
 
-def _short(name: str, most: int) -> str:
+def short(name: str, most: int) -> str:
+    """A name of at most so many letters."""
     return name if len(name) <= most else name[: most - 1] + "…"

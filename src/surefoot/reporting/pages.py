@@ -113,10 +113,10 @@ def page_figures(found: Overview) -> dict[str, Figure]:
     made: dict[str, Figure] = {}
     if found.best is not None:
         made["best"] = best_figure(found.best)
-    if found.comparisons and len(found.comparisons) <= MOST_ROWS:
+    if found.comparisons and len(found.comparisons) <= MOST_ROWS and style.fits(len(found.comparisons)):
         labels = [f"{one.first} v {one.second}" for one in found.comparisons]
         made["gains"] = forest_figure(found.comparisons, labels, _gain_axis(found))
-    if found.tasks and len(found.tasks) <= MOST_ROWS:
+    if found.tasks and len(found.tasks) <= MOST_ROWS and style.fits(len(found.tasks)):
         title = f"{_gain_axis(found)}: {found.tasks[0].first} v {found.tasks[0].second}"
         made["tasks"] = forest_figure(found.tasks, [one.task or "" for one in found.tasks], title)
     if found.curves:
@@ -285,8 +285,9 @@ def _long(found: Overview, sections: list[dict[str, Any]]) -> bool:
 
 def drawn_twice(draw: Callable[[], dict[str, Figure]]) -> dict[str, tuple[Figure, Figure]]:
     """Every figure as wide as a page, and as wide as a phone."""
-    wide = draw()
-    with style.sized(style.COLUMN):
+    with style.sized(page=True):
+        wide = draw()
+    with style.sized(style.COLUMN, page=True):
         small = draw()
     return {name: (figure, small[name]) for name, figure in wide.items() if name in small}
 

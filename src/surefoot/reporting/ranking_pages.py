@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import say, spoken
-from surefoot.reporting.figures import draw_intervals, row_height
-from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, narrow
+from surefoot.reporting.figures import draw_intervals
+from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, letters, narrow, row_height
 from surefoot.reporting.tables import cells_of, rows_under, section
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
     used = [one.rollouts for one in ranking.policies]
     most = account.plan.horizon if ranking.still is None else max(used)
     with drawing():
-        figure, axes = canvas(7.2, 1.0 + row_height() * len(ranking.policies))
+        figure, axes = canvas(7.2, 1.0 + row_height(len(ranking.policies)) * len(ranking.policies))
         if narrow():
             rows = [
                 (one.policy, one.interval, f"{one.letters or one.standing}  {_of(one, most)}")
@@ -43,8 +43,9 @@ def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
         places = range(len(ranking.policies))
         beside.barh(places, [most] * len(used), height=0.5, color=FAINT, alpha=0.25)
         beside.barh(places, used, height=0.5, color=COLOURS[0])
+        look = {"textcoords": "offset points", "va": "center", "fontsize": letters(9, len(used))}
         for place, count in zip(places, used, strict=True):
-            beside.annotate(f"{count:,}", (most, place), (4, 0), textcoords="offset points", va="center", fontsize=9)
+            beside.annotate(f"{count:,}", (most, place), (4, 0), **look)
         beside.set(xlim=(0, most * 1.3), xlabel=f"rollouts, of {most:,}" if ranking.still is None else "rollouts")
         beside.set_xticks([0, most])
         beside.tick_params(axis="y", length=0, labelleft=False)

@@ -257,7 +257,8 @@ def _height(result: Record) -> float:
         return 4.2
     if isinstance(result, Best):
         return height_of(result)
-    return 1.0 + figures.row_height() * max(1, len(rows_of(result)))
+    rows = max(1, len(rows_of(result)))
+    return 1.0 + style.row_height(rows) * rows
 
 
 def _draw(result: Record, axes: Axes) -> None:

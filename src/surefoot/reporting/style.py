@@ -36,6 +36,10 @@ NARROW = 5.0
 """In a figure less wide than this, in inches, names stand above the bars and numbers under them."""
 COLUMN = 3.4
 """The width of one column of a paper, and of a phone."""
+GOLDEN = 0.618
+"""A figure for a paper is at most so much of its width high."""
+LEAST = 4.8
+"""Points of the smallest letters of a figure for a paper; rows that need smaller ones are not drawn."""
 DOTS = 300
 OVER_GRID = "_over_grid"
 """The label of a text that stands on the grid's lines; the stroke keeps it out of legends."""
@@ -63,11 +67,12 @@ RC: dict[Any, Any] = {
 
 _width: ContextVar[float | None] = ContextVar("width", default=None)
 _style: ContextVar[str | None] = ContextVar("style", default=None)
+_page: ContextVar[bool] = ContextVar("page", default=False)
 
 
 @contextmanager
-def sized(width: float | None = None, *, style: str | None = None) -> Iterator[None]:
-    """Draw figures this wide, in inches, and in this style of matplotlib.
+def sized(width: float | None = None, *, style: str | None = None, page: bool = False) -> Iterator[None]:
+    """Draw figures this wide, in inches, and in this style of matplotlib; for a page, which scrolls, as high as needed.
 
     Raises:
         ValueError: The width is not between 2 and 20 inches, or matplotlib knows no such style.
@@ -79,12 +84,13 @@ def sized(width: float | None = None, *, style: str | None = None) -> Iterator[N
 
         if style not in (*available, "default"):
             raise _check.refused("style", f"be one of matplotlib's styles, such as {available[0]!r}", style)
-    before = _width.set(width), _style.set(style)
+    before = _width.set(width), _style.set(style), _page.set(page)
     try:
         yield
     finally:
         _width.reset(before[0])
         _style.reset(before[1])
+        _page.reset(before[2])
 
 
 def narrow() -> bool:
@@ -92,16 +98,45 @@ def narrow() -> bool:
     return (_width.get() or NARROW) < NARROW
 
 
+def stacked() -> bool:
+    """Whether names stand above the bars and numbers under them: on a phone, whose page scrolls."""
+    return narrow() and _page.get()
+
+
+def row_height(rows: int) -> float:
+    """Inches for each of so many rows."""
+    if _page.get():
+        return 0.62 if narrow() else 0.37
+    return min(0.37, (GOLDEN * (_width.get() or 7.0) - (0.5 if narrow() else 0.7)) / max(1, rows))
+
+
+def letters(usual: float, rows: int = 1) -> float:
+    """Points of letters that are usually so large: smaller in one column of a paper, and where many rows are drawn."""
+    if _page.get():
+        return usual
+    return min(usual * (0.75 if narrow() else 1.0), 72.0 * row_height(rows) * 0.78)
+
+
+def fits(rows: int) -> bool:
+    """Whether so many rows can be drawn in letters that can be read."""
+    return letters(9.0, rows) >= LEAST
+
+
 def wrapped(text: str, most: int = 46) -> str:
     """A sentence beside a figure, in lines that fit into one column where it is that wide."""
     return "\n".join(textwrap.wrap(text.replace("\n", " "), most)) if narrow() else text
 
 
-def canvas(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure with one pair of axes, in inches; `sized` may ask for another width. Use it inside `drawing`."""
+def canvas(width: float, height: float, *, golden: bool = True) -> tuple[Figure, Axes]:
+    """An empty figure with one pair of axes, in inches; `sized` may ask for another width. Use it inside `drawing`.
+
+    For a paper it is at most as high as the golden ratio allows, unless it is one that needs more.
+    """
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(_width.get() or width, height), layout="constrained")
+    wide = _width.get() or width
+    high = height if _page.get() or not golden else min(height, GOLDEN * wide)
+    figure = Figure(figsize=(wide, high), layout="constrained")
     return figure, figure.add_subplot()
 
 
@@ -113,7 +148,8 @@ def drawing() -> Iterator[None]:
     style = _style.get()
     if style is None:
         theirs = {key for key in RC if mpl.rcParams[key] != mpl.rcParamsDefault[key]}
-        with mpl.rc_context({**{key: value for key, value in RC.items() if key not in theirs}, **FIXED}):
+        ours = {**RC, "font.size": letters(RC["font.size"])}
+        with mpl.rc_context({**{key: value for key, value in ours.items() if key not in theirs}, **FIXED}):
             yield
         return
     from matplotlib.style import context
