@@ -175,20 +175,20 @@ def unpaired_interval(
     x1: int, n1: int, x2: int, n2: int, confidence: float = 0.95, step: float = 0.02, cells: int = 400
 ) -> tuple[float, float]:
     """The interval that `compare` prints for two independent tallies."""
-    gamma = (1 - confidence) / 1000
+    gamma = (1 - confidence) / 100_000
     return hull(lambda d: unpaired_p(x1, n1, x2, n2, d, cells, gamma), x1 / n1 - x2 / n2, confidence, step)
 
 
 def unpaired_printed_p(x1: int, n1: int, x2: int, n2: int, step: float = 0.02, cells: int = 400) -> float:
     """The p-value that `compare` prints at 95% for two independent tallies (a lower estimate: sup over a grid)."""
-    return far_side_p(lambda d: unpaired_p(x1, n1, x2, n2, d, cells, 5e-5), x1 / n1 - x2 / n2, step)
+    return far_side_p(lambda d: unpaired_p(x1, n1, x2, n2, d, cells, 5e-7), x1 / n1 - x2 / n2, step)
 
 
 def unpaired_bound(x1: int, n1: int, x2: int, n2: int, error: float, step: float = 0.02, cells: int = 400) -> float:
     """The one-sided lower bound of two independent tallies with this error."""
 
     def p_of(delta: float) -> float:
-        return unpaired_p(x1, n1, x2, n2, delta, cells, error / 1000, error) if delta < x1 / n1 - x2 / n2 else 1.0
+        return unpaired_p(x1, n1, x2, n2, delta, cells, error / 100_000, error) if delta < x1 / n1 - x2 / n2 else 1.0
 
     return hull(p_of, x1 / n1 - x2 / n2, 1 - error, step)[0]
 
@@ -197,11 +197,11 @@ def paired_interval(
     first_only: int, second_only: int, pairs: int, confidence: float = 0.95, step: float = 0.02, cells: int = 400
 ) -> tuple[float, float]:
     """The interval that `compare` prints for a paired tally."""
-    estimate, gamma = (first_only - second_only) / pairs, (1 - confidence) / 1000
+    estimate, gamma = (first_only - second_only) / pairs, (1 - confidence) / 100_000
     return hull(lambda d: paired_p(first_only, second_only, pairs, d, cells, gamma), estimate, confidence, step)
 
 
 def paired_printed_p(first_only: int, second_only: int, pairs: int, step: float = 0.02, cells: int = 400) -> float:
     """The p-value that `compare` prints at 95% for a paired tally (a lower estimate: sup over a grid)."""
     estimate = (first_only - second_only) / pairs
-    return far_side_p(lambda d: paired_p(first_only, second_only, pairs, d, cells, 5e-5), estimate, step)
+    return far_side_p(lambda d: paired_p(first_only, second_only, pairs, d, cells, 5e-7), estimate, step)

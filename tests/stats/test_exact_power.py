@@ -10,6 +10,7 @@ import surefoot as sf
 from surefoot import PairTally, Tally, Verdict, reference, stats
 from surefoot.numerics.rates import inversion
 from surefoot.stats.exact_power import approximate_rollouts
+from surefoot.stats.one_sided_gains import gain_sides
 from tests.reference import cases
 
 RATES = np.linspace(0.0, 1.0, 801)
@@ -322,3 +323,21 @@ def test_the_power_of_one_side_speaks_of_that_side() -> None:
     assert kept.better == 0.0
     assert str(kept).startswith("not worse shown ")
     assert kept.not_worse > sf.stats.paired_power(0.1, 0.1, 60, margin=0.2).not_worse
+
+
+@pytest.mark.parametrize(
+    ("design", "claim", "steps"),
+    [
+        ((10, 5), "either", [6, 8, 9, 10, 11, 11]),
+        ((15, 12), "first better", [4, 6, 8, 9, 10, 12, 13, 14, 14, 15, 16, 16, 16]),
+    ],
+)
+def test_no_table_is_lost_that_the_test_over_all_rates_decides(design, claim, steps):
+    """Version 0.2.0 looked at all rates; 0.3.0 lost 12 points of power at 10 v 5 to the limits of the rates."""
+    for other, first in enumerate(steps):
+        for count in (first - 1, first):
+            if count > design[0]:
+                continue
+            one = Tally(count, design[0]), Tally(other, design[1])
+            p = stats.exact_gain(*one).p_value if claim == "either" else gain_sides(*one, confidence=0.9).better
+            assert (p <= 0.05) == (count == first)

@@ -126,7 +126,7 @@ def test_a_member_says_which_verdict_is_whose():
     member = step_down_gains(pairs)[0]
     assert str(member) == (
         "+16.7 points [-1.3, +38.8] n=60 (95% Bonferroni-over-3 central exact unconditional interval), adjusted "
-        "p = 0.0449: "
+        "p = 0.0448: "
         "the first is better. The verdict is the step-down's; the interval, which holds together with all others, is "
         "wider."
     )

@@ -175,7 +175,7 @@ def pareto(
         >>> table = sf.read(pl.DataFrame(rows, schema=["policy", "success", "tokens"], orient="row"))
         >>> print(sf.pareto(table, "tokens", limit=200, margin=0.1))
         Cost tokens (mean): new 42.97; old 92.97 (limit 200).
-        new is cheaper than old and not worse by 10 points (95%, p = 0.00254): it dominates.
+        new is cheaper than old and not worse by 10 points (95%, p = 0.00312): it dominates.
     """
     what, level = chosen(a_table(rollouts), measure), _check.confidence(confidence)
     names = tuple(policies) or rollouts.policies

@@ -24,7 +24,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
 
     For every gain d, p(d) is gamma plus the largest chance, over all rates with that gain that lie within their own
     Clopper-Pearson limits with confidence 1 - gamma, of a score statistic at least as far from 0 as the observed one;
-    gamma is a thousandth of the error. The interval is the hull of the gains with p(d) above 1 - confidence; the
+    gamma is a 100,000th of the error. The interval is the hull of the gains with p(d) above 1 - confidence; the
     p-value is the largest p(d) on the far side of 0, 0 included; the verdict says on which side of the margin the
     interval lies. So interval, p-value and verdict cannot contradict each other.
 
@@ -73,7 +73,7 @@ def exact_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         >>> from surefoot import PairTally
         >>> from surefoot.stats import exact_paired_gain
         >>> print(exact_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)))
-        +20.0 points [+5.7, +34.7] n=50 (95% exact unconditional paired interval), p = 0.00700: the first is better.
+        +20.0 points [+5.7, +34.7] n=50 (95% exact unconditional paired interval), p = 0.00695: the first is better.
 
     Reference:
         Tango (1998), "Equivalence test and confidence interval for the difference in proportions for the
@@ -146,7 +146,7 @@ def batch(tables: Sequence[tuple[int, ...]], error: float, *, both: bool = True)
 
     Args:
         tables: Counts (x1, n1, x2, n2) that share n1 and n2, or discordant pairs (b, c, n) that share n.
-        error: The error asked for, of which the limits take a thousandth; it must not come from the data.
+        error: The error asked for, of which the limits take a 100,000th; it must not come from the data.
         both: Whether both sides are asked about; if one is, the error also orders the tables.
     """
     import numpy as np

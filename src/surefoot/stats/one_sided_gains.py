@@ -27,7 +27,7 @@ def central_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margi
 
     Tables are ordered by the score limit at the error of one end. The one-sided p-value of "the gain is at most d" is
     gamma plus the largest chance, over all rates with that gain within their own Clopper-Pearson limits with confidence
-    1 - gamma, of a table at least as high in that order; gamma is a thousandth of the error of that end. It never falls
+    1 - gamma, of a table at least as high in that order; gamma is a 100,000th of the error of that end. It never falls
     in d: the lower end is where it passes half of the error. The upper end is the same with the policies swapped. The
     p-value is twice the smaller one-sided one; far from the error that orders the tables `exact_gain` has a smaller
     one.
@@ -73,7 +73,7 @@ def central_paired_gain(pairs: PairTally, *, confidence: float = 0.95, margin: f
         >>> from surefoot import PairTally
         >>> from surefoot.reference import central_paired_gain
         >>> print(central_paired_gain(PairTally(both=20, first_only=12, second_only=2, neither=16)).interval)
-        +20.0 points [+5.8, +34.9] n=50 (95% central exact unconditional paired interval).
+        +20.0 points [+5.8, +35.0] n=50 (95% central exact unconditional paired interval).
 
     Reference:
         Buehler (1957); Berger and Boos (1994); Tango (1998), "Equivalence test and confidence interval for the
@@ -186,7 +186,7 @@ def central_gains(
         >>> from surefoot.reference import central_gains
         >>> ((gain, sides),) = central_gains([PairTally(both=20, first_only=12, second_only=2, neither=16)])
         >>> print(gain.verdict, round(sides.better, 4))
-        better 0.0054
+        better 0.0059
 
     Reference:
         Buehler (1957); Berger and Boos (1994).
@@ -246,7 +246,7 @@ def paired_gain_sides(pairs: PairTally, *, confidence: float = 0.95, margin: flo
         >>> from surefoot.stats.one_sided_gains import paired_gain_sides
         >>> found = paired_gain_sides(PairTally(both=20, first_only=12, second_only=2, neither=16))
         >>> print(f"{found.better:.5f}")
-        0.00537
+        0.00592
 
     Reference:
         Buehler (1957); Berger and Boos (1994).

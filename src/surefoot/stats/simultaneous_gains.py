@@ -148,7 +148,7 @@ def step_down_gains(
         >>> for found in step_down_gains([(a, b), (a, c), (b, c)]):
         ...     print(found.gain.verdict, found.verdict, round(found.p_value, 4))
         undecided better 0.0448
-        better better 0.0001
+        better better 0.0
         better better 0.0032
 
     Reference:
