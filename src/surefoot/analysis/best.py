@@ -28,6 +28,7 @@ from surefoot.stats.selection import (
     simultaneous_lower_bounds,
 )
 from surefoot.stats.step_down_tests import Sides
+from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 HIGHEST = 3
@@ -185,7 +186,8 @@ def best(
         >>> found.pick, found.shortlist
         ('20k', ('20k', '30k'))
     """
-    what, confidence = chosen(a_table(rollouts), measure), _check.confidence(confidence)
+    rollouts = gathered(a_table(rollouts))
+    what, confidence = chosen(rollouts, measure), _check.confidence(confidence)
     if within is not None:
         within = _check.fraction(within, "within")
     known = {str(group.key[0]): group for group in rollouts.summary() if group.known(what)}

@@ -22,6 +22,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.step_down_tests import Sides
+from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def compare(
         better
     """
     said = {"unit": unit, "repeat": repeat, "setting": setting, "cluster": cluster, "run": run, "ignore": ignore}
-    table = a_table(rollouts).declare(**said)
+    table = gathered(a_table(rollouts).declare(**said))
     if target is not None:
         _check.choice(target, "target", dict.fromkeys(TARGETS))
     what = chosen(table, measure)
@@ -387,7 +388,8 @@ def compare_by(
     """
     from surefoot.analysis.outlook import MOST_OUTLOOKS
 
-    what = chosen(a_table(rollouts), measure)
+    rollouts = gathered(a_table(rollouts))
+    what = chosen(rollouts, measure)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}
     for group in rollouts.summary(by=("policy", *keys)):

@@ -21,6 +21,7 @@ from surefoot.stats.means import moments_mean
 from surefoot.table.crosstab import crosstab
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
+from surefoot.table.gathering import gathered
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -85,7 +86,8 @@ def success_rate(
         >>> print(sf.success_rate(rollouts))
         80.0% [49.0%, 94.4%] n=10 (95% Wilson interval).
     """
-    a_table(rollouts).tally()
+    rollouts = gathered(a_table(rollouts))
+    rollouts.tally()
     return measured(rollouts, "success", confidence, weights, target)
 
 
@@ -110,7 +112,8 @@ def mean_score(
         >>> print(sf.mean_score(rollouts))
         0.812 [0.650, 0.902] n=20 (95% Gaffke interval).
     """
-    a_table(rollouts).moments()
+    rollouts = gathered(a_table(rollouts))
+    rollouts.moments()
     return measured(rollouts, "score", confidence, weights, target)
 
 
@@ -383,7 +386,7 @@ def measure(
         old: success 80.0% [37.5%, 96.4%] n=5 (95% Wilson interval).
     """
     level: dict[str, Any] = {"confidence": _check.confidence(confidence), "weights": weights, "target": target}
-    a_table(rollouts)
+    rollouts = gathered(a_table(rollouts))
     split = rollouts.split if by_task else None
     if by_task and split is None:
         raise DataError(

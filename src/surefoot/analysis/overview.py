@@ -28,6 +28,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import NOUNS, Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
+from surefoot.table.gathering import gathered
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Measure, Rollouts
 
@@ -215,7 +216,7 @@ def _bands(rollouts: Rollouts, policies: list[Measurement], confidence: float) -
     share = 1.0 - (1.0 - confidence) / len(scored)
     found = []
     for one in scored:
-        asked = Asked(rollouts, one.policy, "", "score")
+        asked = Asked(gathered(rollouts), one.policy, "", "score")
         values = rows(asked, one.policy)["value"].to_list()  # sorted: a page does not depend on their order
         found.append(stats.band(Scores(values, rollouts.low, rollouts.high), confidence=share))
     return tuple(found)

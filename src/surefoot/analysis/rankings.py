@@ -33,6 +33,7 @@ from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
+from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def rank(
         old  20.0% [4.1%, 48.6%] n=20  rank 2 to 3  b
         Intervals: 95% for all rows together.
     """
+    rollouts = gathered(rollouts)
     what = chosen(rollouts, measure)
     found = ranking_of(
         all_pairs(
@@ -115,6 +117,7 @@ def all_pairs(
 
     A policy without any outcome is left out: nothing is known of it.
     """
+    rollouts = gathered(rollouts)
     confidence, what = _check.confidence(confidence), chosen(rollouts, measure)
     known = {group.key[0] for group in rollouts.summary() if group.known(what)}
     names = [name for name in rollouts.policies if name in known]

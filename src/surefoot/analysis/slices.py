@@ -18,6 +18,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.slices import CLAIMS, Claim, SliceTests
+from surefoot.table.gathering import gathered
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -237,7 +238,7 @@ def slices(
         raise _check.wrong("ways", f"be 1 or 2; got {ways!r}.", ways)
     _check.choice(claim, "claim", dict.fromkeys(CLAIMS))
     smallest, confidence = _check.whole(smallest, "smallest", least=1), _check.confidence(confidence)
-    table = a_table(rollouts).declare(ignore=ignore)
+    table = gathered(a_table(rollouts).declare(ignore=ignore))
     if second is None:
         table.where(policy=first)  # refuses a name that is not there
         claim = "worse"

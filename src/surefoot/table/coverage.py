@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from surefoot.core.record import Record
 from surefoot.table.crosstab import crosstab
+from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts
 
 
@@ -39,6 +40,7 @@ def coverage(rollouts: Rollouts) -> Coverage:
     """How the policies met the units, in their settings, of a table."""
     import numpy as np
 
+    rollouts = gathered(rollouts)
     keys = rollouts.design.keys("unit", "setting")
     if not rollouts.design.keys("unit"):
         return Coverage()

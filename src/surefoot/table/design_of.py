@@ -23,26 +23,13 @@ NO_LABELS = ("policy", "success", "score", "human", "valid", "forecast", "clip")
 
 def design_of(rollouts: Rollouts) -> Design:
     """The role of every column of a table."""
-    names = [name for name in rollouts.columns if name not in NO_LABELS and not _added(rollouts, name)]
-    named = {name: rollouts.called(name) if name in rollouts.named else name for name in names}
+    from surefoot.table.gathering import laid_out
+
+    names, facts, barred, left = telling(rollouts)
     if not names:
         return Design()
-    rows, facts = _facts(rollouts, names)
-    barred: dict[str, str] = {}
-    for name in names:
-        levels, empty, _ = facts[name]
-        if rollouts.declared.get(name, "ignore") != "ignore":
-            continue
-        if levels <= 1:
-            barred[name] = "one level"
-        elif empty > EMPTY * rows:
-            barred[name] = "more than 5% empty"
-        elif levels == rows:
-            barred[name] = "every row has its own"
-        elif facts[name][2]:
-            barred[name] = "fractions"
-    left = [name for name in names if name not in barred]
-    frame = _kinds(rollouts, left)
+    named = {name: rollouts.called(name) if name in rollouts.named else name for name in names}
+    frame = _kinds(laid_out(rollouts), left)
     fractions = [name for name in left if name not in rollouts.declared and _fractions(frame[name])]
     barred |= dict.fromkeys(fractions, "fractions")
     left = [name for name in left if name not in barred]
@@ -58,6 +45,30 @@ def design_of(rollouts: Rollouts) -> Design:
     results = tuple(column.name for column in made.of("watched") if column.result)
     said = (Note("sound like results", {"columns": results}),) if results else ()
     return replace(made, said=(*made.said, *said))
+
+
+def telling(
+    rollouts: Rollouts,
+) -> tuple[list[str], dict[str, tuple[int, int, bool]], dict[str, str], list[str]]:
+    """The columns of labels, facts of each, why some can have no role, and those that may."""
+    names = [name for name in rollouts.columns if name not in NO_LABELS and not _added(rollouts, name)]
+    if not names:
+        return [], {}, {}, []
+    rows, facts = _facts(rollouts, names)
+    barred: dict[str, str] = {}
+    for name in names:
+        levels, empty, _ = facts[name]
+        if rollouts.declared.get(name, "ignore") != "ignore":
+            continue
+        if levels <= 1:
+            barred[name] = "one level"
+        elif empty > EMPTY * rows:
+            barred[name] = "more than 5% empty"
+        elif levels == rows:
+            barred[name] = "every row has its own"
+        elif facts[name][2]:
+            barred[name] = "fractions"
+    return names, facts, barred, [name for name in names if name not in barred]
 
 
 def design(

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS_AT_A_TIME = 200_000
+MOST_FETCHED = 5_000
+"""Rows that are fetched from another engine for their fingerprint."""
 
 
 def of_files(paths: Sequence[str]) -> str:

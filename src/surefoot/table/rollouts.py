@@ -207,11 +207,16 @@ class Rollouts:
 
     @functools.cached_property
     def hash(self) -> str:
-        """A fingerprint of what was read: of the files' bytes, or of the rows when a frame was given."""
+        """A fingerprint of what was read: of the files' bytes, or of the rows when a frame was given.
 
-        from surefoot.table.fingerprints import of_files, of_frame
+        Of many rows on another engine it is one of their counts, which is all that comes home.
+        """
+        from surefoot.table.fingerprints import MOST_FETCHED, of_files, of_frame
+        from surefoot.table.gathering import laid_out
 
-        return of_files(self.files) if self.files else of_frame(self.polars())
+        if self.files:
+            return of_files(self.files)
+        return of_frame((self if len(self) <= MOST_FETCHED else laid_out(self)).polars())
 
     def polars(self) -> pl.DataFrame:
         """All rows in memory as a polars frame, `success` and `valid` as true or false."""
