@@ -88,21 +88,21 @@ lock: $(READY)  ## Pin the newest versions that pyproject.toml allows.
 	$(BIN)/python -m pip install -q uv
 	$(BIN)/uv pip compile pyproject.toml --extra console --extra postgres --extra cluster --extra yaml --extra seal --extra gymnasium \
 		--group test --group check --group docs --universal --python-version 3.11 --no-annotate --no-header \
-		--upgrade -q -o requirements/lock.txt
+		--generate-hashes --upgrade -q -o requirements/lock.txt
 
 clean:  ## Remove environments, caches and built pages.
 	rm -rf $(VENV) $(BENCH) .mutants .mutants-venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 
-# An environment is made with uv when it is there, with venv and pip otherwise.
+# An environment is made with uv when it is there, with venv and pip otherwise; what lock.txt names must have its hash.
 define install
 	@echo "Setting up $(1) ..."
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv -q --allow-existing --seed $(1) && \
-		uv pip install -q --python $(1)/bin/python $(foreach file,$(2),-r $(file)) && \
+		$(foreach file,$(2),uv pip install -q --python $(1)/bin/python -r $(file) && )\
 		uv pip install -q --python $(1)/bin/python --no-deps -e . ; \
 	else \
 		$(PYTHON) -m venv $(1) && \
-		$(1)/bin/python -m pip install -q --disable-pip-version-check $(foreach file,$(2),-r $(file)) && \
+		$(foreach file,$(2),$(1)/bin/python -m pip install -q --disable-pip-version-check -r $(file) && )\
 		$(1)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . ; \
 	fi
 	@touch $(1)/.ready

@@ -178,3 +178,16 @@ def test_several_needs_in_the_place_of_a_margin(tmp_path: Path) -> None:
     comment = Path(runner.outputs["compare"]["comment"]).read_text()
     assert comment.startswith("<!-- surefoot gate -->\n### Gate failed. 1 broken, 1 hold")
     assert "| **FAIL** | `success not worse by 5 points` |" in comment
+
+
+def test_other_actions_are_pinned_by_their_commit() -> None:
+    used = [step["uses"] for step in ACTION["runs"]["steps"] if "uses" in step]
+    assert used
+    assert all(re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", one) for one in used)
+
+
+def test_every_package_that_is_locked_has_its_hash() -> None:
+    text = (ROOT / "requirements" / "lock.txt").read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    assert len(lines) > 100
+    assert all(re.search(r"==\S+.* --hash=sha256:[0-9a-f]{64}", line) for line in lines)
