@@ -28,8 +28,8 @@ from surefoot.stats.selection import (
     simultaneous_lower_bounds,
 )
 from surefoot.stats.step_down_tests import Sides
-from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+from surefoot.table.unit_counts import gathered
 
 HIGHEST = 3
 """Policies whose p-values against the others are taken: fewer only enlarge the shortlist."""

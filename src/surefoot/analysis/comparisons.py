@@ -22,8 +22,8 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.step_down_tests import Sides
-from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+from surefoot.table.unit_counts import gathered
 
 if TYPE_CHECKING:
     from surefoot.analysis.judged_gains import JudgedGain

@@ -21,9 +21,9 @@ from surefoot.stats.means import moments_mean
 from surefoot.table.crosstab import crosstab
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
-from surefoot.table.gathering import gathered
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+from surefoot.table.unit_counts import gathered
 
 if TYPE_CHECKING:
     import polars as pl

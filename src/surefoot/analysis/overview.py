@@ -28,9 +28,9 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import NOUNS, Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
-from surefoot.table.gathering import gathered
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.unit_counts import gathered
 
 MOST_SCORES = 5_000
 """Bands are drawn for at most so many scores a policy: beyond, the mean and its interval say it all."""

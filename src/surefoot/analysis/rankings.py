@@ -33,8 +33,8 @@ from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
-from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.unit_counts import gathered
 
 if TYPE_CHECKING:
     import numpy as np

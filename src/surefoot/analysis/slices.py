@@ -18,9 +18,9 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import Words, in_its_words, spoken
 from surefoot.errors import DataError
 from surefoot.stats.slices import CLAIMS, Claim, SliceTests
-from surefoot.table.gathering import gathered
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+from surefoot.table.unit_counts import gathered
 
 MOST_POLICIES = 6
 """Of more policies no slices are shown unless two are named."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from surefoot.core.record import Record
 from surefoot.table.crosstab import crosstab
-from surefoot.table.gathering import gathered
 from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.unit_counts import gathered
 
 
 @dataclass(frozen=True, slots=True)

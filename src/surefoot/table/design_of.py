@@ -23,7 +23,7 @@ NO_LABELS = ("policy", "success", "score", "human", "valid", "forecast", "clip")
 
 def design_of(rollouts: Rollouts) -> Design:
     """The role of every column of a table."""
-    from surefoot.table.gathering import laid_out
+    from surefoot.table.unit_counts import laid_out
 
     names, facts, barred, left = telling(rollouts)
     if not names:

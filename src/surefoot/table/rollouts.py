@@ -212,7 +212,7 @@ class Rollouts:
         Of many rows on another engine it is one of their counts, which is all that comes home.
         """
         from surefoot.table.fingerprints import MOST_FETCHED, of_files, of_frame
-        from surefoot.table.gathering import laid_out
+        from surefoot.table.unit_counts import laid_out
 
         if self.files:
             return of_files(self.files)

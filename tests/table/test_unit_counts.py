@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.table import gathering
+from surefoot.table import unit_counts
 from tests.table.test_engines import _dask, _duckdb
 
 UNITS = 3_000
@@ -123,7 +123,7 @@ def test_what_cannot_be_gathered_is_still_answered(home: list[int]) -> None:
 
 def test_a_table_at_hand_is_itself() -> None:
     table = sf.read(laid_out(units=1_100))
-    assert gathering.gathered(table) is table
+    assert unit_counts.gathered(table) is table
 
 
 def test_a_narrowed_table_is_narrowed_here(home: list[int]) -> None:
