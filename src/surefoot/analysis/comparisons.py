@@ -388,8 +388,7 @@ def compare_by(
     """
     from surefoot.analysis.outlook import MOST_OUTLOOKS
 
-    rollouts = gathered(a_table(rollouts))
-    what = chosen(rollouts, measure)
+    what = chosen(rollouts := gathered(a_table(rollouts)), measure)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}
     for group in rollouts.summary(by=("policy", *keys)):
