@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
 
 import surefoot.console
 from surefoot.console.authentication import ROLES
+from surefoot.study.stores.sqlite import SQLiteStore
+from surefoot.study.studies import Study
 from tests.support.consoles import Console, ran, study
+from tests.support.studies import plan
 
 FILES = Path(surefoot.console.__file__).parent
 PAGES = ["/run", "/mirror", "/runner", "/live", "/owner", "/report"]
@@ -85,3 +89,26 @@ def test_a_study_of_a_list_says_on_its_pages_what_it_is_about(tmp_path):
     assert "60 values" in console.browser("owner").get("/owner").text
     refused = owner.post("/api/v1/turns/1/void", json={"reason": "hardware fault"})
     assert "no item of a declared list is left out" in refused.text
+
+
+def test_another_checkpoint_is_shown_to_runner_and_owner_only(tmp_path):
+    file = tmp_path / "new.pt"
+    file.write_bytes(b"weights 1")
+    details = ({"name": "new", "checkpoint": str(file)}, {"name": "old", "checkpoint": "https://models.lab/old"})
+    made = Study.create(plan(policies=details).hashed(), SQLiteStore(tmp_path / "study.db"))
+    console = Console(made)
+    service = console.app.state.service
+    file.write_bytes(b"other weights")
+    service.follow(None)
+    said, until = "The checkpoint of new is not the one that the plan names", time.monotonic() + 10
+    while not service._others and time.monotonic() < until:
+        time.sleep(0.02)
+    service.closing = True
+    for role, page in (("runner", "/runner"), ("owner", "/owner")):
+        assert said in console.browser(role, "Eve").get(page).text
+    for role in ("operator", "runner", "owner"):
+        for page in ("/run", "/mirror", "/live"):
+            assert "checkpoint" not in console.browser(role, "Eve").get(page).text
+    operator = console.browser("operator", "Ann")
+    for path in ("/api/v1/status", "/api/v1/turns"):
+        assert said not in operator.get(path).text

@@ -12,6 +12,7 @@ from surefoot.cli.study_log import (
     Author,
     Clips,
     Kept,
+    Notify,
     amend,
     anchor,
     backup,
@@ -48,6 +49,7 @@ def serve(
     certificate: Annotated[Path | None, typer.Option(help="A TLS certificate, to serve over HTTPS.")] = None,
     key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
     clips: Clips = None,
+    notify: Notify = None,
 ) -> None:
     """Run a study from a phone, a browser or a script.
 
@@ -73,7 +75,7 @@ def serve(
     known = study.status().study
     kept = tokens or beside(store, known)
     place = Place(host or (lan_address() if lan else "127.0.0.1"), port, tuple(name or ()), certificate, key)
-    start(study, Tokens.kept(kept, known), place, say=typer.echo)
+    start(study, Tokens.kept(kept, known), place, say=typer.echo, notify=notify)
 
 
 def invite(

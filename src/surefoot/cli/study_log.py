@@ -37,6 +37,13 @@ Clips = Annotated[
     ),
 ]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The file; standard output if left out.")]
+Notify = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COMMAND|URL",
+        help="Tell a command (JSON on its input) or a URL (POST) when it is decided, stops, is held up or fails.",
+    ),
+]
 UNSOUND = 65
 TOKEN = "SUREFOOT_TOKEN"
 

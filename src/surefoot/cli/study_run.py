@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli import terminal
-from surefoot.cli.study_log import Author, Clips, Kept, taking_part
+from surefoot.cli.study_log import Author, Clips, Kept, Notify, taking_part
 from surefoot.errors import StudyError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def run(
         Path | None,
         typer.Option(help="A folder that a camera writes to: the newest clip of a turn goes with its result."),
     ] = None,
+    notify: Notify = None,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Run every turn by a command, a function or an environment.
@@ -94,7 +95,7 @@ def run(
 
         surefoot study run study.db --command 'python batch.py' --batch 20 --workers 2
 
-        surefoot study run study.db --runner my_lab:rollouts --batch 64
+        surefoot study run study.db --runner my_lab:rollouts --batch 64 --notify https://hooks.example.org/lab
 
         SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1"
     """
@@ -134,6 +135,7 @@ def run(
             holder=holder,
             progress=told,
             clips_from=clips_from,
+            notify=notify,
         )
     if as_json:
         terminal.show_json({**known.to_dict(), "turns": len(done)})

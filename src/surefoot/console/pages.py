@@ -170,6 +170,7 @@ class Pages:
     ) -> Response:
         unit = f"{self.service.plan.unit}s"
         context = {
+            "others": [] if session is None else self.service.other_checkpoints(session),
             "plan": self.service.plan,
             "unit": unit,
             "study": self.service.id,

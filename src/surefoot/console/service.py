@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,6 +25,7 @@ from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip, Quota
 from surefoot.study.counts import Counts, counts_of
 from surefoot.study.leases import LEASE
+from surefoot.study.notifications import Notifier, checkpoint_stamp, other_checkpoints
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Entry, RefusedError, found_turn
 from surefoot.study.schedules import Turn
@@ -35,6 +37,8 @@ from surefoot.study.studies import Study
 FRESH = 1.0
 """Seconds after which a reader looks whether another server wrote to the log."""
 WARN_AGAIN = 60.0
+CHECKPOINTS = 5.0
+"""Seconds between looks whether a checkpoint's files are others."""
 WITNESS = "Tell the study's owner: the whole log must be put back. What you entered is kept on your device."
 QUICK = ("record", "next")
 """Operations that write a line or two, and may share a trip to the store."""
@@ -56,6 +60,9 @@ class Service:
         self._lost = False
         self._queue = Queue(self._store, self._answer, self._forget)
         self._refreshed = 0.0
+        self._notifier: Notifier | None = None
+        self._others: list[tuple[str, str]] = []
+        self._seen = -1  # the log's version that was looked at to notify
         self._live: tuple[int, Live] | None = None
         self._report: tuple[int, str] | None = None
         self._writing = asyncio.Lock()
@@ -78,6 +85,37 @@ class Service:
             return operation(session, **values)
 
         return await self._queue.ask(carried_out, quick=name in QUICK)
+
+    def follow(self, notifier: Notifier | None) -> None:
+        """Tell somebody when the study ends, is held up, or its store fails; and look after its checkpoints."""
+        self._notifier = notifier
+        if notifier is not None:
+            notifier.saw(self._study.status())
+        if any(one.sha256 for one in self.plan.policy_details):
+            threading.Thread(target=self._look_after_checkpoints, daemon=True, name="surefoot-checkpoints").start()
+
+    def _look_after_checkpoints(self) -> None:
+        """Hash the checkpoints on this machine now, and whenever a file of theirs is another."""
+        before: Any = None
+        while not self.closing:
+            plan = self.plan
+            stamp = (plan.fingerprint, checkpoint_stamp(plan))
+            if stamp != before:
+                before, self._others = stamp, other_checkpoints(plan)
+                for name, sentence in self._others:
+                    LOG.warning("surefoot: %s", sentence)
+                    if self._notifier is not None:
+                        self._notifier.tell("checkpoint mismatch", sentence, self._study.status(), name, stamp)
+            time.sleep(CHECKPOINTS)
+
+    def other_checkpoints(self, session: Session) -> list[str]:
+        """Which checkpoints on this machine are not the planned ones; nothing for whoever must stay blind."""
+        return [sentence for _, sentence in self._others] if session.role in ("runner", "owner") else []
+
+    def _noticed(self) -> None:
+        if self._notifier is not None and self.version != self._seen:
+            self._seen = self.version
+            self._notifier.saw(self._study.status())
 
     def shown(self, session: Session) -> dict[str, str]:
         """The whole hash of the line that a device knows the beginning of, so that it need not believe us."""
@@ -155,7 +193,9 @@ class Service:
                 clock = self._study.clock
                 self._study = Study.open(self._store, clips=self.clips.path)
                 self._study.clock, self._lost = clock, False
-            return question()
+            answer = question()
+            self._noticed()
+            return answer
         except StoreError as error:
             self._warn(str(error))
             raise away(error) from None
@@ -169,6 +209,8 @@ class Service:
         now = time.monotonic()
         if fault != self._warned[0] or now - self._warned[1] > WARN_AGAIN:
             self._warned = (fault, now)
+            if self._notifier is not None:
+                self._notifier.tell("error", fault, None, int(now // WARN_AGAIN))
             LOG.warning("surefoot: %s", fault)
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from surefoot.console.authentication import Tokens
 from surefoot.errors import StudyError
 from surefoot.study.events import Role
+from surefoot.study.notifications import Notifier
 from surefoot.study.studies import Study
 
 PORT = 8765
@@ -60,7 +61,9 @@ def lan_address() -> str:
             raise StudyError("This machine is on no network; give its address with --host.") from None
 
 
-def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], None] = print) -> None:
+def serve(
+    study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], None] = print, notify: str | None = None
+) -> None:
     """Serve a study until stopped.
 
     Raises:
@@ -75,12 +78,14 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
+    notifier = None if notify is None else Notifier(notify)
     listening = listener(place)
     port = listening.getsockname()[1]
     host = lan_address() if place.host in EVERYWHERE else place.host
     address = f"{'https' if place.secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     hosts = {*LOOPBACK, host, *place.names}
     app = create_app(study, tokens, hosts=hosts, address=address, secure=place.secure)
+    app.state.service.follow(notifier)
     say(f"{study.plan}\n")
     links: tuple[tuple[Role, str], ...] = (
         ("operator", "runs turns by code"),
@@ -120,6 +125,8 @@ def serve(study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], No
     sys.setswitchinterval(0.0005)  # the queue's thread and the network's take turns more often than every 5 ms
     with listening:
         Server(config).run(sockets=[listening])
+    if notifier is not None:
+        notifier.close()
 
 
 def listener(place: Place) -> socket.socket:

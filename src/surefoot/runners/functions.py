@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +25,7 @@ from surefoot.errors import StudyError
 from surefoot.runners.camera_folders import CameraFolder
 from surefoot.runners.outcomes import Batch, CrashError, Rollout, called, outcome_of, settled
 from surefoot.study.leases import LEASE, Unnamed
+from surefoot.study.notifications import Notifier, other_checkpoints
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.recording import RefusedError
@@ -53,6 +55,7 @@ def run_study(
     holder: str = "",
     progress: Told | None = None,
     clips_from: str | Path | None = None,
+    notify: str | None = None,
 ) -> Status:
     """Run a study to its end: a function for every turn, several at a time if you like.
 
@@ -72,6 +75,8 @@ def run_study(
         progress: Called after each turn with the turn and its receipt.
         clips_from: A folder into which a camera writes: the newest clip that appeared there during a turn goes with its
             result, unless the outcome names one. For one worker.
+        notify: A command or a URL that is told, as JSON, when the study is decided or stops, is held up, fails, or when
+            a checkpoint is not the one that the plan names. It never holds a result up.
 
     Returns:
         The study's status at the end.
@@ -102,11 +107,33 @@ def run_study(
         limit=plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit"),
         clips=None if clips_from is None else CameraFolder(clips_from),
         progress=progress,
+        notifier=None if notify is None else Notifier(notify),
     )
     begin = getattr(rollout, "begin", None) or (lambda _: contextlib.nullcontext())
-    with begin(study):  # a runner may look whether all that the study names is there, and clear up at the end
+    with _telling(run), begin(study):  # a runner may look whether all that the study names is there
         _through(run, workers, holder)
     return study.status()
+
+
+@contextlib.contextmanager
+def _telling(run: _Run) -> Iterator[None]:
+    """Say where a checkpoint is another, and tell of the end of a run, also where it fails."""
+    others, notifier = other_checkpoints(run.plan), run.notifier
+    for name, sentence in others:
+        LOG.warning("surefoot: %s", sentence)
+        if notifier is not None:
+            notifier.tell("checkpoint mismatch", sentence, run.study.status(), name)
+    if notifier is None:
+        yield
+        return
+    notifier.saw(run.study.status())
+    try:
+        yield
+    finally:
+        failed = sys.exc_info()[1]
+        if failed is not None:
+            notifier.tell("error", f"{type(failed).__name__}: {failed}")
+        notifier.close()
 
 
 def _several(rollout: Any) -> Callable[[list[Turn], float | None], list[Any]]:
@@ -200,6 +227,7 @@ class _Run:
     limit: float | None
     clips: CameraFolder | None
     progress: Told | None
+    notifier: Notifier | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)  # a study is asked one thing after another
     stop: threading.Event = field(default_factory=threading.Event)
     settled: set[int] = field(default_factory=set)  # turns being run whose results were kept, or refused for good
@@ -242,6 +270,8 @@ class _Run:
                 status = self.study.status()
             if status.finished:
                 return []
+            if self.notifier is not None:
+                self.notifier.saw(status)
             if status.waits is not None and (status.waits.turn, status.waits.holder) != told:
                 told = (status.waits.turn, status.waits.holder)
                 LOG.warning("surefoot: waiting. %s", status.waits.sentence)
@@ -302,6 +332,8 @@ class _Run:
                 continue
             self.settled.add(turn.number)
             kept[turn.number] = receipt
+            if self.notifier is not None:
+                self.notifier.saw(receipt.status)
             if self.progress is not None:
                 with self.lock:
                     self.progress(turn, receipt)
