@@ -83,7 +83,7 @@ def test_what_cannot_be_judged_is_refused(results, capsys, tmp_path):
     assert run(("rate", str(bare), "--pass-at", "2")) == 65
     assert "must tell problems apart" in capsys.readouterr().err
     assert run(("rate", "38/50", "--pass-at", "2")) == 64
-    assert "must come with a file" in capsys.readouterr().err
+    assert "needs a file of results" in capsys.readouterr().err
 
 
 def test_the_rates_of_a_file(results, capsys):

@@ -100,7 +100,7 @@ def test_what_cannot_be_planned_is_said() -> None:
     with pytest.raises(ValueError, match="`gain` must not be 0"):
         sf.plan_from_pilot(even, "new", "old")
     few = pilot([1, 0, 1, 1], [0, 0, 1, 0], items=list("abcd"))
-    with pytest.raises(sf.DataError, match="5 environments or more; got 4"):
+    with pytest.raises(sf.DataError, match="5 items or more; got 4"):
         sf.plan_from_pilot(few, "new", "old", gain=0.2)
 
 
@@ -176,7 +176,7 @@ def test_environments_met_unequally_often_plan_as_if_met_alike() -> None:
 def test_other_options_beside_a_pilot_are_refused(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "compare", "--from", "pilot.csv", "--claim", "better"]
     assert run(words) == 64
-    assert "`--claim` must be left out with `--from`" in capsys.readouterr().err
+    assert "`--claim` needs rates" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("score", [True, False])
@@ -187,7 +187,7 @@ def test_five_environments_are_enough_and_four_are_not(score: bool) -> None:
         return sf.plan_from_pilot(pilot(*outcomes, items=items, score=score), "new", "old", gain=0.3)
 
     assert planned(5).units == 5
-    with pytest.raises(sf.DataError, match="a pilot must have 5 environments or more; got 4"):
+    with pytest.raises(sf.DataError, match="a pilot must have 5 items or more; got 4"):
         planned(4)
 
 

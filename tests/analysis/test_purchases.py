@@ -36,7 +36,7 @@ def test_the_recommendation_follows_what_varies():
     assert tries.repeats == 30
     assert all(one.rollouts <= 600 for one in apart.purchases)
     assert NextPlan.from_dict(apart.to_dict()) == apart
-    assert "Buy 300 more levels of task, one rollout" in str(apart)
+    assert "Buy 300 more levels of task, one trial" in str(apart)
 
 
 def test_without_repeats_it_is_said_that_nothing_tells_what_they_add():

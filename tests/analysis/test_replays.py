@@ -11,7 +11,7 @@ import pytest
 from surefoot import DataError, Verdict, sequential
 from surefoot.analysis.replays import CLUSTERED, HINDSIGHT, ORDER, Replay, replay, replay_pairs
 from surefoot.cli.main import run as surefoot
-from surefoot.core.words import say
+from surefoot.core.sentences import fill
 from surefoot.files.reading import read
 from surefoot.sequential import FiniteHorizonMixture, run
 from tests.support.parallel_runs import parallel
@@ -154,8 +154,8 @@ def test_a_rule_that_not_every_task_allows_is_left_out_of_all(few_first):
     assert all(tuple(stop.name for stop in one.stops) == found.rules for one in found.comparisons)
     assert "Rules that do not suit every task are not shown: Exact, Exact paired." in found.notes
     assert replay(read(table()), "new", "old").notes == (
-        say(ORDER, how="of the rows, assumed to be the order of the starts"),
-        say(HINDSIGHT),
+        fill(ORDER, how="of the rows, assumed to be the order of the starts"),
+        fill(HINDSIGHT),
     )
 
 
@@ -180,16 +180,16 @@ def test_what_makes_no_sense_is_refused():
 def test_clusters_are_warned_about_and_blocks_of_them_too(mixed):
     labels = [str(pair % 8 if mixed else pair // 5) for pair in range(40) for _ in range(2)]
     found = replay(read(table(user=labels)).declare(cluster="user"), "new", "old")
-    assert say(CLUSTERED) in found.notes
+    assert fill(CLUSTERED) in found.notes
     assert any("in blocks of user" in note for note in found.notes) is not mixed
     alone = replay(read(table(user=[str(place) for place in range(80)])), "new", "old")
-    assert say(CLUSTERED) not in alone.notes
+    assert fill(CLUSTERED) not in alone.notes
 
 
 def test_each_of_few_units_is_a_stream_of_its_own():
     found = replay(read(table(scene=[f"s{place // 2 % 4}" for place in range(80)])), "new", "old")
     assert [(one.task, one.pairs) for one in found.comparisons] == [(f"s{place}", 10) for place in range(4)]
-    assert say(CLUSTERED) not in found.notes
+    assert fill(CLUSTERED) not in found.notes
     once = replay(read(table(scene=[f"s{place // 2}" for place in range(80)])), "new", "old")
     assert [(one.task, one.pairs) for one in once.comparisons] == [(None, 40)]
 

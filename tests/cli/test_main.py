@@ -52,7 +52,7 @@ from tests.support.command_line import said
         (["rate", "38/50", "--seed", "x"], 64, "`--seed` must be a whole number; got 'x'."),
         (["plan", "compare", "pilot.csv"], 64, "(pilot.csv). A file is named by `--from`. (See"),
         (["study", "backup", "study.db", "copy"], 64, "(copy). A file is named by `--output` or `--key`. (See"),
-        (["plan", "compare", "--from", "a.csv", "--sequential"], 64, "needs rates, such as --first 0.9 --second 0.6,"),
+        (["plan", "compare", "--from", "a.csv", "--sequential"], 64, "needs rates (--first 0.9 --second 0.6);"),
         (["plan", "compare", "--second", "0.6", "--column", "a=b"], 64, "`--column` needs `--from`;"),
         (["plan", "rate", "5"], 64, "Write 0.05 for 5 points."),
         (["plan", "bound"], 64, "must leave exactly one to be found"),

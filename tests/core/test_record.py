@@ -25,9 +25,9 @@ def test_a_result_does_not_change_in_your_hand() -> None:
 @pytest.mark.parametrize(
     ("result", "sentence"),
     [
-        (Tally(38, 50), "38 of 50 rollouts succeeded."),
-        (Tally(38_000, 50_000), "38,000 of 50,000 rollouts succeeded."),
-        (Tally(1, 1), "1 of 1 rollout succeeded."),
+        (Tally(38, 50), "38 of 50 succeeded."),
+        (Tally(38_000, 50_000), "38,000 of 50,000 succeeded."),
+        (Tally(1, 1), "1 of 1 succeeded."),
         (
             PairTally(1, 0, 0, 0),
             "1 pair: both succeeded in 1, only the first in 0, only the second in 0, neither in 0.",

@@ -14,7 +14,7 @@ from surefoot.cli.main import run
 from surefoot.core import formatting
 from surefoot.core.assumptions import ONE_RATE, RATE_BY_TASK
 from surefoot.core.notes import PLAIN, Note, fill
-from surefoot.core.words import NOUNS, Words, in_its_words, plural, said_in, speak, spoken
+from surefoot.core.words import NOUNS, Words, in_its_words, plural, worded
 
 
 def rows(columns: tuple[str, str, str, str], count: int = 24) -> pl.DataFrame:
@@ -52,13 +52,21 @@ def test_words_are_read_back_from_json() -> None:
     assert Words.from_dict(words.to_dict()) == words
 
 
-def test_words_hold_where_they_were_said_and_no_longer() -> None:
-    assert formatting.rollouts(2) == "2 rollouts"
-    with said_in(Words(rollout="sample")):
-        assert (formatting.rollouts(1), formatting.rollouts(1_000)) == ("1 sample", "1,000 samples")
-        speak(Words(rollout="episode"))
-        assert spoken().rollouts == "episodes"
-    assert spoken() == Words()
+def test_numbers_of_things_are_said_in_any_words() -> None:
+    assert (formatting.rollouts(2), formatting.policies(1)) == ("2 rollouts", "1 policy")
+    words = Words(rollout="sample")
+    assert (formatting.rollouts(1, words), formatting.rollouts(1_000, words)) == ("1 sample", "1,000 samples")
+
+
+def test_what_is_worded_is_worded_with_all_that_it_holds() -> None:
+    words = Words(rollout="sample")
+    gain = sf.stats.exact_gain(sf.Tally(3, 5), sf.Tally(1, 5))
+    said = worded({"gain": (gain,), "none": None}, words)["gain"][0]
+    assert said == gain  # words are no part of what is known
+    assert [one.words for one in said.assumptions] == [words] * len(said.assumptions)
+    assert worded(gain, Words()) is gain
+    assert Note.from_dict(worded(Note("no common task"), words).to_dict()).words == words
+    assert "words" not in Note("no common task").to_dict()
 
 
 def test_every_sentence_with_words_can_be_said_in_others() -> None:
@@ -67,24 +75,22 @@ def test_every_sentence_with_words_can_be_said_in_others() -> None:
         places = [(name, shown) for _, name, shown, _ in Formatter().parse(sentence) if name and "." not in name]
         several = {"names": ("one", "two"), "quoted": ("one", "two"), "lines": (2, 5)}
         values = {name: several.get(shown or "", 2) for name, shown in places}
-        with said_in(words):
-            said = fill(sentence, **values)
+        said = fill(sentence, words=words, **values)
         assert "{" not in said
         assert not any(noun in said.split() for noun in NOUNS)
-    with said_in(words):
-        assert str(ONE_RATE) == "The rolloutxes are independent and share one success rate."
-        assert RATE_BY_TASK.brief.startswith("the rolloutxes")
-        assert "taskx" in str(Note("no common task"))
+    assert str(worded(ONE_RATE, words)) == "The rolloutxes are independent and share one success rate."
+    assert worded(RATE_BY_TASK, words).brief.startswith("the rolloutxes")
+    assert "taskx" in str(worded(Note("no common task"), words))
 
 
-def test_a_function_speaks_in_the_words_of_its_table() -> None:
+def test_a_function_answers_in_the_words_of_its_table() -> None:
     @in_its_words
-    def said(table: sf.Rollouts) -> str:
-        return formatting.policies(len(table.policies))
+    def said(_: sf.Rollouts) -> Note:
+        return Note("no common task")
 
     table = sf.read(rows(MODELS))
-    assert said(table) == "2 models"
-    assert said(replace(table, words=Words(policy="engine"))) == "2 engines"
+    assert "between models" in str(said(table))
+    assert "between engines" in str(said(replace(table, words=Words(policy="engine"))))
 
 
 def page(path: Path, capsys: pytest.CaptureFixture[str]) -> str:

@@ -10,6 +10,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
+from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.table.crosstab import crosstab
 from surefoot.table.rollouts import Rollouts, a_table
@@ -62,6 +63,7 @@ class AttemptsCompared(Record):
         return f"{self.first} against {self.second}: {self.gain}"
 
 
+@in_its_words
 def pass_rates(
     rollouts: Rollouts, attempts: int, *, every: bool = False, confidence: float = 0.95
 ) -> tuple[Attempts, ...]:
@@ -94,6 +96,7 @@ def pass_rates(
     )
 
 
+@in_its_words
 def compare_pass_rates(
     rollouts: Rollouts,
     first: str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check, stats
@@ -19,7 +19,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.stats.selection import (
     SelectionBias,
     Shortlist,
@@ -78,7 +78,7 @@ class Best(Record):
     within: float | None = None
     confidence: float = 0.95
     notes: tuple[Note, ...] = ()
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
     steps: tuple[float, ...] = ()
 
     @property
@@ -103,7 +103,6 @@ class Best(Record):
             return None
         return self.regret is None or self.regret.value <= self.within
 
-    @in_its_words
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
@@ -192,7 +191,9 @@ def best(
         within = _check.fraction(within, "within")
     known = {str(group.key[0]): group for group in rollouts.summary() if group.known(what)}
     if not 2 <= len(known) <= MOST:
-        raise _check.wrong("rollouts", f"hold 2 to {MOST:,} {spoken().policies} with a {what}; got {len(known):,}.")
+        raise _check.wrong(
+            "rollouts", f"hold 2 to {MOST:,} {rollouts.words.policies} with a {what}; got {len(known):,}."
+        )
     sign = 1.0 if lower_is_better else -1.0
     heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in known}
     names = tuple(sorted(known, key=lambda name: (sign * heights[name], name)))

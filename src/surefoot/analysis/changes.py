@@ -7,7 +7,7 @@ from dataclasses import replace
 from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
 from surefoot.analysis.outlook import outlook
-from surefoot.core.words import in_its_words, spoken
+from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import read
 from surefoot.table.rollouts import Measure, Rollouts, a_table
@@ -52,7 +52,7 @@ def change(
     both = [name for name in rollouts.policies if name in known[0] & known[1]]
     if not both:
         raise DataError(
-            f"the two runs must share {spoken().a_policy} by name, with a {what} in both; they share none.",
+            f"the two runs must share {rollouts.words.a_policy} by name, with a {what} in both; they share none.",
             source=previous.source,
         )
     if what == "score" and (rollouts.low, rollouts.high) != (previous.low, previous.high):

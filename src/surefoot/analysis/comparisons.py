@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments, _check
@@ -19,7 +19,7 @@ from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
@@ -92,7 +92,7 @@ class Comparison(Record):
     bounds: tuple[Bound, Bound] | None = None
     judged: JudgedGain | None = None
     uncorrected: Gain | None = None
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +128,6 @@ class Comparison(Record):
         """The same without counts, so that comparisons made alike say the same."""
         return self._reason(counts=False)
 
-    @in_its_words
     def _reason(self, *, counts: bool = True) -> str:
         parts = (str(self.reading) if counts else "", self._weighing(), f"Method: {self.gain.method}.")
         return " ".join(part for part in parts if part)
@@ -181,10 +180,9 @@ class Comparison(Record):
         """The levels that are shown to be the opposite of the verdict, such as ``task=stack``."""
         return opposed(self.notes, self.gain).levels
 
-    @in_its_words
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""
-        why = f"no common {spoken().task}" if self.refused is None else "the human labels do not allow one"
+        why = f"no common {self.words.task}" if self.refused is None else "the human labels do not allow one"
         said = self.gain if self.comparable else f"{str(self.interval).removesuffix('.')}; no verdict: {why}."
         return f"For {self.about}, {self.first} against {self.second}{where}: {said}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 from surefoot import _check
@@ -15,7 +15,7 @@ from surefoot.analysis.needs import Need
 from surefoot.analysis.subjects import Target
 from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.multiplicity import holm
 from surefoot.table.measures import column_of, measuring
@@ -76,7 +76,7 @@ class Front(Record):
     confidence: float
     limit: float
     stated: bool
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     @property
     def dominated(self) -> tuple[Dominance, ...]:
@@ -96,7 +96,6 @@ class Front(Record):
         beaten = {a[0] for a in known for b in known if b[1] <= a[1] and b[2] >= a[2] and b[1:] != a[1:]}
         return tuple(name for name in self.names if name not in beaten)
 
-    @in_its_words
     def __str__(self) -> str:
         return "\n".join((self._means(), *(self._two() if len(self.names) == 2 else self._many())))
 
@@ -180,8 +179,8 @@ def pareto(
     what, level = chosen(a_table(rollouts), measure), _check.confidence(confidence)
     names = tuple(policies) or rollouts.policies
     if not 2 <= len(names) <= MOST:
-        raise DataError(f"a front of quality and cost must have 2 to {MOST} {spoken().policies}; got {len(names)}.",
-                        source=rollouts.source)  # fmt: skip
+        must = f"have 2 to {MOST} {rollouts.words.policies}"
+        raise DataError(f"a front of quality and cost must {must}; got {len(names)}.", source=rollouts.source)
     stated = limit is not None
     if limit is None:
         limit = twice_the_largest(rollouts, cost, names)

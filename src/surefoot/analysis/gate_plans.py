@@ -13,7 +13,7 @@ from surefoot import _check
 from surefoot.analysis.needs import GAINS, RATES, RATIO, Gate, Need, gate_of
 from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.core.words import plural, spoken
+from surefoot.core.words import plural
 from surefoot.numerics.normal_quantiles import tail, upper_quantile
 from surefoot.stats.exact_power import chance_above
 from surefoot.stats.gates import ALL
@@ -106,7 +106,7 @@ class GatePlan(Record):
         low, most = (formatting.number(one, toward="down") for one in (self.at_least, self.least))
         shown = formatting.number(self.chance, toward="down")
         lines = [
-            f"{formatting.rollouts(self.rollouts)} of each {spoken().policy}{where}: the gate passes in at least {low} "
+            f"{formatting.rollouts(self.rollouts)} of each policy{where}: the gate passes in at least {low} "
             f"and at most {most} of releases ({shown} were its needs independent), if what is expected is true.",
             f"Costs most: {self.needs[0]}.",
             *(f"  {one}." for one in self.needs[1:]),

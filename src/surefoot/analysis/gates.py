@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from surefoot.auditing.collection_checks import DUPLICATED
 from surefoot.core import formatting, sentences
 from surefoot.core.formatting import Scale
 from surefoot.core.record import Record
-from surefoot.core.words import Words, in_its_words, plural, spoken
+from surefoot.core.words import USUAL, Worded, Words, in_its_words, plural
 from surefoot.errors import DataError
 from surefoot.stats.gates import ALL, BETTER, GateTest, gate_test, needed
 from surefoot.stats.multiplicity import holm
@@ -35,7 +35,7 @@ TWICE = "rows repeat others in every column, so rollouts may count twice. Remove
 
 
 @dataclass(frozen=True, slots=True)
-class NeedFound(Record):
+class NeedFound(Worded):
     """One need, or one level of it, and what the data say about it.
 
     Attributes:
@@ -102,7 +102,7 @@ class NeedFound(Record):
         if self.low is not None and self.high is not None and not self.low <= edge <= self.high:
             said += f" (broken by itself, {formatting.p_value(self.broken_p)}; not after all needs)"
         if self.lacks is None:
-            return f"{said}; no number of {spoken().rollouts} would tell if this is the truth."
+            return f"{said}; no number of {self.words.rollouts} would tell if this is the truth."
         return f"{said}; about {self.lacks:,} more {self.unit} would tell."
 
 
@@ -128,7 +128,7 @@ class Gated(Record):
     code: int
     p_value: float
     better: tuple[str, ...] = ()
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     def of(self, ends: Ending) -> tuple[NeedFound, ...]:
         """The needs that ended so."""
@@ -171,7 +171,6 @@ class Gated(Record):
             parts.append(one.title.replace(f'on "{one.level}"', f"on {every_one}"))
         return f"pass: {'; '.join(parts)}." if parts else ""
 
-    @in_its_words
     def __str__(self) -> str:
         lines = [str(one) for one in self.found if one.ends != "pass"]
         lines += [self.passing] if self.passing else []
@@ -257,7 +256,7 @@ def _tables(
     shared = [name for name in rollouts.policies if name in previous.policies and first in (None, name)]
     if not shared:
         raise DataError(
-            f"the two runs must share {spoken().a_policy} by name; they share none.", source=previous.source
+            f"the two runs must share {rollouts.words.a_policy} by name; they share none.", source=previous.source
         )
     names = (NOW, BEFORE)
     return [
@@ -276,12 +275,12 @@ def _two(rollouts: Rollouts, first: str | None, second: str | None) -> tuple[str
     for name in (first, second):
         if name is not None and name not in known:
             there = formatting.some_names(list(map(repr, known)), 8)
-            raise DataError(f"a gate must be about {spoken().policies} of the table, {there}; got {name!r}.",
+            raise DataError(f"a gate must be about {rollouts.words.policies} of the table, {there}; got {name!r}.",
                             source=rollouts.source)  # fmt: skip
     if first is None:
         left = [name for name in known if name != second]
         if len(left) > (2 if second is None else 1):
-            raise _check.wrong("first", f"name the {spoken().policy} to be released, of {', '.join(known[:8])}.")
+            raise _check.wrong("first", f"name the {rollouts.words.policy} to be released, of {', '.join(known[:8])}.")
         first = left[0]
     others = [name for name in known if name != first]
     return first, second or (others[0] if len(others) == 1 else None)

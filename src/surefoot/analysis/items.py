@@ -10,6 +10,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
+from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.items import excess_p_values, reversal_p_values
 from surefoot.stats.multiplicity import holm
@@ -51,7 +52,7 @@ class Item(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Items(Record):
+class Items(Worded):
     """Every item of a table, and which of them are saturated, flaky or suspicious.
 
     Attributes:
@@ -118,9 +119,10 @@ class Items(Record):
 
     def lines(self) -> list[str]:
         """The answer, a line for each thing it says."""
-        level = formatting.percent(self.confidence)
+        level, words = formatting.percent(self.confidence), self.words
         counts = (
-            f"{len(self.items):,} levels of {self.unit}, {self.rollouts:,} rollouts of {len(self.policies):,} policies"
+            f"{len(self.items):,} levels of {self.unit}, {self.rollouts:,} {words.rollouts} of "
+            f"{len(self.policies):,} {words.policies}"
         )
         lines = [f"{counts}; {level} that nothing is called flaky or suspicious wrongly."]
         for items, always, other in ((self.always_pass, "pass", "fail"), (self.always_fail, "fail", "pass")):
@@ -129,7 +131,7 @@ class Items(Record):
                 most = clopper_pearson_upper(Tally(0, least.tally.trials), confidence=self.confidence).value
                 bound = formatting.percent(round(most, 3), "up")
                 lines.append(
-                    f"{len(items):,} always {always}: {_names(items)}. They tell no two policies apart. "
+                    f"{len(items):,} always {always}: {_names(items)}. They tell no two {words.policies} apart. "
                     f"{least.name!r}, run {least.tally.trials:,} times, may {other} up to {bound} of the time."
                 )
         rest = _share(self.items)
@@ -139,7 +141,7 @@ class Items(Record):
             for one in self.flaky[:SHOWN]
         ]
         lines += [
-            f"Suspicious: {one.name!r}: stronger policies pass it less often than weaker ones; "
+            f"Suspicious: {one.name!r}: stronger {words.policies} pass it less often than weaker ones; "
             f"{formatting.p_value(one.suspicious)} after all. Look at the item and its grader."
             for one in self.suspicious[:SHOWN]
         ]
@@ -147,7 +149,7 @@ class Items(Record):
             lines.append(
                 "No item is shown to be flaky."
                 if self.repeated
-                else "No policy was run twice on an item, so nothing can be shown to be flaky."
+                else f"No {words.policy} was run twice on an item, so nothing can be shown to be flaky."
             )
         if not self.suspicious:
             lines.append("No item is shown to be suspicious.")
@@ -155,10 +157,11 @@ class Items(Record):
             (one for one in self.items if one.discrimination is not None), key=lambda one: -(one.discrimination or 0.0)
         )
         if telling:
-            lines.append(f"They tell policies apart best (no error is promised): {_names(telling[:5])}.")
+            lines.append(f"They tell {words.policies} apart best (no error is promised): {_names(telling[:5])}.")
         return lines
 
 
+@in_its_words
 def items(rollouts: Rollouts, *, unit: str | None = None, confidence: float = 0.95) -> Items:
     """Saturated, flaky and suspicious items of a table of successes, at one error for all.
 

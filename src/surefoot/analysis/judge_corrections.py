@@ -11,6 +11,7 @@ from surefoot.analysis.measurements import MEASURED, mean_score, success_rate
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
+from surefoot.core.words import in_its_words
 from surefoot.stats.judges import Calibration
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Measure, Rollouts, a_table, scores_in
@@ -40,6 +41,7 @@ class Correction(Record):
         return f"{self.policy}: corrected by {self.labels:,} human labels {self.interval}"
 
 
+@in_its_words
 def human_corrections(
     rollouts: Rollouts, *, measure: Measure = "success", confidence: float = 0.95
 ) -> tuple[Correction, ...]:

@@ -13,6 +13,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import in_its_words
 from surefoot.stats.judge_corrected_gains import CorrectedGain, judge_corrected_rates
 from surefoot.stats.labelling import DECIDES, LabelsNeeded, draw_gap
 from surefoot.table.label_draws import item_columns
@@ -90,6 +91,7 @@ class JudgedGain(Record):
         return " ".join([*said, *([f"No verdict: {self.refused}"] if self.refused else ()), *map(str, self.notes)])
 
 
+@in_its_words
 def judged_gain(
     rollouts: Rollouts,
     first: str,

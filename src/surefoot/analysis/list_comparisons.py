@@ -18,6 +18,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
+from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.list_mean import ListMeanState
@@ -65,6 +66,7 @@ class ListComparison(Record):
         return "\n".join(lines)
 
 
+@in_its_words
 def compare_on_list(
     rollouts: Rollouts,
     first: str,

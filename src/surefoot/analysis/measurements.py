@@ -16,6 +16,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
+from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.means import moments_mean
 from surefoot.table.crosstab import crosstab
@@ -65,6 +66,7 @@ class Measurement(Record):
 
 
 @weights_once_weigh
+@in_its_words
 def success_rate(
     rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
 ) -> Interval:
@@ -92,6 +94,7 @@ def success_rate(
 
 
 @weights_once_weigh
+@in_its_words
 def mean_score(
     rollouts: Rollouts, *, confidence: float = 0.95, weights: Weights = "units", target: Target | None = None
 ) -> Interval:
@@ -357,6 +360,7 @@ MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "sc
 
 
 @weights_once_weigh
+@in_its_words
 def measure(
     rollouts: Rollouts,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot import _check, stats
@@ -25,7 +25,7 @@ from surefoot.core.notes import Noted
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import NOUNS, Words, in_its_words, spoken
+from surefoot.core.words import NOUNS, USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
@@ -91,7 +91,7 @@ class Overview(Record):
     replayed: tuple[str, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     corrections: tuple[Correction, ...] = ()
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
     split: str = ""
     best: Best | None = None
     slices: tuple[Slices, ...] = ()
@@ -102,7 +102,6 @@ class Overview(Record):
             return self.split
         return getattr(self.words, column) if column in NOUNS else column
 
-    @in_its_words
     def __str__(self) -> str:
         lines = [str(one) for one in self.policies] + [str(one) for one in self.comparisons]
         return "\n".join(lines)

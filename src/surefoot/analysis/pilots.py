@@ -15,9 +15,8 @@ from surefoot.analysis.comparison_data import Asked
 from surefoot.analysis.comparisons import chosen, compare
 from surefoot.analysis.targets import rows
 from surefoot.core import formatting
-from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.core.words import spoken
+from surefoot.core.words import Worded, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.numerics.normal_quantiles import upper_quantile
 from surefoot.planning.comparisons import plan_comparison, plan_paired_comparison
@@ -39,7 +38,7 @@ FEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class EpochsPlan(Record):
+class EpochsPlan(Worded):
     """How many environments it takes when each is met so many times.
 
     Attributes:
@@ -54,7 +53,7 @@ class EpochsPlan(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class PilotPlan(Record):
+class PilotPlan(Worded):
     """How many rollouts tell two policies apart that vary as they did in a pilot.
 
     Attributes:
@@ -111,13 +110,14 @@ class PilotPlan(Record):
         where = f" ({self.told_by})" if self.told_by else ""
         return (
             f"In the pilot {self.first} has {means[0]} and {self.second} {means[1]}, on "
-            f"{_many(self.units, self.unit)}{where}{together}. To show a true gain of {what} with "
-            f"{formatting.percent(self.power)} power: {_many(self.needed, self.unit)} "
+            f"{_many(self.units, self.unit, self.words)}{where}{together}. To show a true gain of {what} with "
+            f"{formatting.percent(self.power)} power: {_many(self.needed, self.unit, self.words)} "
             f"({how}, {formatting.percent(self.confidence)} confidence). The pilot's own gain may be anything from "
             f"{low} to {high}{formatting.unit(gains)}."
         )
 
 
+@in_its_words
 def plan_from_pilot(
     rollouts: Rollouts,
     first: str,
@@ -158,7 +158,7 @@ def plan_from_pilot(
     aim = found.gain.estimate if gain is None else _check.real(gain, "gain")
     if not aim:
         raise _check.wrong(
-            "gain", f"not be 0, which no number of {spoken().rollouts} shows; say which gain must be seen.", gain
+            "gain", f"not be 0, which no number of {rollouts.words.rollouts} shows; say which gain must be seen.", gain
         )
     low, high = rollouts.ends(what)
     reach = (low - found.of_second.estimate, high - found.of_second.estimate)
@@ -168,7 +168,7 @@ def plan_from_pilot(
         raise _check.wrong("gain", f"{must}; got {aim}.{hint}", aim)
     reading, names = found.reading, (first, second)
     keys = reading.clusters or reading.environment
-    asked = _Asked(what, aim, wanted, confidence, high - low)
+    asked = _Asked(what, aim, wanted, confidence, high - low, rollouts.words)
     of_table = Asked(rollouts, first, second, what)
     if keys and reading.paired and (reading.units >= FEW or reading.repeats == 1):  # fewer are settings: rollouts count
         seen = _environments([rows(of_table, name, keys) for name in names], keys, reading.paired, asked)
@@ -198,6 +198,7 @@ class _Asked(NamedTuple):
     power: float
     confidence: float
     most: float
+    words: Words
 
     def needed_by_interval(self, gains: pl.Series, variance: float) -> int:
         """Units whose guaranteed interval leaves out 0: the pilot's gains, moved to the one asked for and spread so."""
@@ -233,7 +234,7 @@ def _separate(values: list[pl.Series], baseline: float, asked: _Asked) -> dict[s
     units = min(len(one) for one in values)
     if units < FEWEST:
         raise DataError(
-            f"a pilot must have {FEWEST} {spoken().rollouts} of each {spoken().policy} or more; got {units}."
+            f"a pilot must have {FEWEST} {asked.words.rollouts} of each {asked.words.policy} or more; got {units}."
         )
     variance = math.fsum(_variance(one) for one in values)
     exact = asked.measure == "success"
@@ -261,7 +262,7 @@ def _environments(outcomes: list[pl.DataFrame], keys: tuple[str, ...], paired: b
     seen = (met, met) if paired else tuple(sides)
     units = min(side.height for side in seen)
     if units < FEWEST:
-        raise DataError(f"a pilot must have {FEWEST} {spoken().environments} or more; got {units}.")
+        raise DataError(f"a pilot must have {FEWEST} {asked.words.environments} or more; got {units}.")
     each = [_mean(side[f"var{at}"].drop_nulls()) for at, side in enumerate(seen)]  # what one rollout varies by
     within = math.fsum(each)
     noise = math.fsum(one * _mean(1.0 / side[f"n{at}"]) for at, (one, side) in enumerate(zip(each, seen, strict=True)))
@@ -307,10 +308,12 @@ def _correlation(met: pl.DataFrame) -> float | None:
     return float(np.corrcoef(one, other)[0, 1])
 
 
-def _many(count: int, unit: str) -> str:
+def _many(count: int, unit: str, words: Words) -> str:
     """``1 pair``, ``40 rollouts of each policy``, ``156 questions``."""
     if unit == "environment":
-        return formatting.environments(count)
+        return formatting.environments(count, words)
     return (
-        formatting.counted(count, unit) if unit == "pair" else f"{formatting.rollouts(count)} of each {spoken().policy}"
+        formatting.counted(count, unit)
+        if unit == "pair"
+        else f"{formatting.rollouts(count, words)} of each {words.policy}"
     )

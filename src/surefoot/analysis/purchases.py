@@ -12,6 +12,7 @@ from surefoot.analysis.pilots import FEWEST
 from surefoot.analysis.targets import rows
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.rollouts import Measure, Rollouts
 
@@ -36,7 +37,7 @@ class Purchase(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class NextPlan(Record):
+class NextPlan(Worded):
     """What a budget would buy for a comparison, the narrowest interval first.
 
     Attributes:
@@ -70,18 +71,19 @@ class NextPlan(Record):
 
     def __str__(self) -> str:
         now = f"{self._width(self.half_width)} now"
-        lines = [f"{self.first} - {self.second}: {now}. {self.budget:,} more rollouts would make it:"]
+        lines = [f"{self.first} - {self.second}: {now}. {self.budget:,} more {self.words.rollouts} would make it:"]
         lines += [f"  {self._width(one.half_width)}  {one.says}" for one in self.purchases]
         lines.append(f"Buy {self.best.says}.")
         if not self.notes:
             share = f"{100 * self.between:.0f}% of the variance lies between levels of {self.unit}"
-            lines.append(f"{share}; more rollouts of the same reduce only the rest.")
+            lines.append(f"{share}; more {self.words.rollouts} of the same reduce only the rest.")
         return "\n".join([*lines, *self.notes])
 
     def _width(self, half: float) -> str:
         return f"±{formatting.number(half, self.scale).lstrip('+')}{formatting.unit(self.scale)}"
 
 
+@in_its_words
 def plan_next(
     rollouts: Rollouts,
     first: str,
@@ -140,20 +142,26 @@ def plan_next(
         run = units * (repeats + added) + more * times
         return Purchase(total, round(run / total, 9), 2 * round(more * times + units * added), width, says)
 
-    called, every = rollouts.called(keys[0]), budget // 2
+    words, called, every = rollouts.words, rollouts.called(keys[0]), budget // 2
     plans, many = [], math.floor(every / repeats)
     if many:
         plans.append(
-            bought(f"{many:,} more levels of {called}, {repeats:.3g} rollouts of each policy on each", many, repeats)
+            bought(
+                f"{many:,} more levels of {called}, {repeats:.3g} {words.rollouts} of each {words.policy} on each",
+                many,
+                repeats,
+            )
         )
     if repeats > 1.0:
-        plans.append(bought(f"{every:,} more levels of {called}, one rollout of each policy on each", every))
+        plans.append(
+            bought(f"{every:,} more levels of {called}, one {words.rollout} of each {words.policy} on each", every)
+        )
     if noise is not None:
         added = every / units
-        plans.append(bought(f"{added:.3g} more rollouts of each policy on each {called}", added=added))
+        plans.append(bought(f"{added:.3g} more {words.rollouts} of each {words.policy} on each {called}", added=added))
     if not plans:
-        raise _check.wrong("budget", f"pay for one more level of {called}; {budget:,} rollouts do not.", budget)
-    unknown = f"No {called} was run twice, so what more rollouts of each would add is not known."
+        raise _check.wrong("budget", f"pay for one more level of {called}; {budget:,} {words.rollouts} do not.", budget)
+    unknown = f"No {called} was run twice, so what more {words.rollouts} of each would add is not known."
     return NextPlan(
         first=first,
         second=second,

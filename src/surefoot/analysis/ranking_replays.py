@@ -11,7 +11,8 @@ from surefoot.analysis.comparisons import chosen
 from surefoot.analysis.replays import BLOCKED, CUT, HINDSIGHT, ORDER, blocking, one_task, tasks_apart
 from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.core.words import say, spoken
+from surefoot.core.sentences import fill
+from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.sequential import registry, run_ranking, simulate_ranking
 from surefoot.sequential.registry import Setting
@@ -64,7 +65,7 @@ class ReplayedRanking(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class RankingReplay(Record):
+class RankingReplay(Worded):
     """Recorded rollouts of many policies, replayed under a ranking rule.
 
     Attributes:
@@ -87,10 +88,11 @@ class RankingReplay(Record):
         others = {label: sum(one.others[label] for one in self.rankings) for label in first.others}
         beside = "".join(f" {label}: {rollouts:,}." for label, rollouts in others.items())
         by = beside or f" By {first.state.rule.title}."
-        total = f"{used:,} of {batch:,} {spoken().rollouts}, {1.0 - used / batch:.0%} saved.{by}"
+        total = f"{used:,} of {batch:,} {self.words.rollouts}, {1.0 - used / batch:.0%} saved.{by}"
         return "\n".join((*map(str, self.rankings), total, *self.notes))
 
 
+@in_its_words
 def replay_ranking(
     rollouts: Rollouts,
     *,
@@ -141,7 +143,7 @@ def replay_ranking(
     asked = question or asked_of(rule, within)
     least = 2 if asked.startswith("best") else 3
     if len(set(names)) < least or len(set(names)) < len(names):
-        must = f"be {'two' if least == 2 else 'three'} or more different {spoken().policies}"
+        must = f"be {'two' if least == 2 else 'three'} or more different {rollouts.words.policies}"
         raise _check.refused("policies", must, list(names))
     how = said_order(rollouts, start_order)
     rollouts, waits = by_starts(rollouts, what, names, start_order)
@@ -159,12 +161,14 @@ def replay_ranking(
             found.append(_replayed(part, task, setting, horizon, rule))
     if not found:
         raise DataError(
-            f"the {spoken().policies} must share {spoken().a_task} with a known {what}; got none.",
+            f"the {rollouts.words.policies} must share {rollouts.words.a_task} with a known {what}; got none.",
             source=rollouts.source,
         )
     notes = dict.fromkeys(note for one in found for note in one.notes)
-    notes |= dict.fromkeys([say(ORDER, how=how), *([say(CUT, waits=waits)] if waits else [])])
-    return RankingReplay(names, what, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
+    notes |= dict.fromkeys(
+        [fill(ORDER, words=rollouts.words, how=how), *([fill(CUT, words=rollouts.words, waits=waits)] if waits else [])]
+    )
+    return RankingReplay(names, what, float(confidence), tuple(found), (*notes, fill(HINDSIGHT, words=rollouts.words)))
 
 
 def asked_of(rule: str | None, within: float | None) -> str:
@@ -180,7 +184,7 @@ def _replayed(
 ) -> ReplayedRanking:
     rounds, left, shared = _rounds(part, setting.policies, setting.measure)
     where = f" on {task}" if task else ""
-    said = f"{formatting.rollouts(left)}{where} in no round of all {spoken().policies}: left out."
+    said = f"{formatting.rollouts(left, part.words)}{where} in no round of all {part.words.policies}: left out."
     notes = [said] if left else []
     notes += [BLOCKED.format(what=what) for what in blocking(part)]
     horizon = len(rounds) if horizon is None else horizon
@@ -209,7 +213,7 @@ def _rounds(part: Rollouts, names: tuple[str, ...], measure: Measure) -> tuple[l
     rounds = [dict(zip(names, scores, strict=True)) for scores in rounds_of(part, measure, on, names)]
     if not rounds:
         raise DataError(
-            f"the {spoken().policies} must share {spoken().an_environment}; got none that all of them met.",
+            f"the {part.words.policies} must share {part.words.an_environment}; got none that all of them met.",
             source=part.source,
         )
     known = sum(group.known(measure) for group in part.summary() if group.key[0] in names)

@@ -27,7 +27,7 @@ from surefoot.analysis.subjects import Target
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import in_its_words, spoken
+from surefoot.core.words import in_its_words
 from surefoot.files.preferences import Preferences
 from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
@@ -45,6 +45,7 @@ Pairs = Sequence[tuple[str, str]]
 
 
 @weights_once_weigh
+@in_its_words
 def rank(
     rollouts: Rollouts,
     *,
@@ -123,7 +124,7 @@ def all_pairs(
     names = [name for name in rollouts.policies if name in known]
     if len(names) < 2:
         raise ValueError(
-            f"the table must hold at least two {spoken().policies} with a {what} to rank; got "
+            f"the table must hold at least two {rollouts.words.policies} with a {what} to rank; got "
             f"{', '.join(names) or 'none'}."
         )
     heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in names}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from surefoot import _check
@@ -20,7 +20,7 @@ from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.columns import plain
 
@@ -123,7 +123,7 @@ class Regression(Record):
     names: tuple[str, str]
     surest: str = ""
     notes: tuple[str, ...] = ()
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     @property
     def culprit(self) -> Row | None:
@@ -134,7 +134,6 @@ class Regression(Record):
         """The rows that were shown to be worse."""
         return tuple(row for row in self.rows if row.verdict is Verdict.WORSE)
 
-    @in_its_words
     def __str__(self) -> str:
         row = self.culprit
         if row is None:

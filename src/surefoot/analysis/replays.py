@@ -13,8 +13,9 @@ from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import in_its_words, say, spoken
+from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.sequential.after_stop import AT_ONCE
 from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
@@ -111,7 +112,7 @@ class ReplayedPair(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Replay(Record):
+class Replay(Worded):
     """A suite of comparisons, replayed under several rules.
 
     Attributes:
@@ -172,7 +173,7 @@ class Replay(Record):
             left = self.undecided(name)
             marked = f" ({left} undecided, counted at the horizon)" if left else ""
             total = (
-                f"{self.total(name):,} of {self.batch:,} {spoken().rollouts}{'' if self.as_recorded else ' planned'}"
+                f"{self.total(name):,} of {self.batch:,} {self.words.rollouts}{'' if self.as_recorded else ' planned'}"
             )
             lines.append(f"{name}: {total}{marked}, {self.saving(name):.0%} saved.")
         return "\n".join((*lines, *self.notes))
@@ -234,9 +235,9 @@ def replay(
     tasks = tasks_apart(rollouts, pooled=pooled)
     if population is not None and len(tasks) > 1:
         pool = in_python("pooled=True") or "--pooled"
-        hint = f"Say {pool} if all {spoken().tasks} are one list, or replay one {spoken().task}."
+        hint = f"Say {pool} if all {rollouts.words.tasks} are one list, or replay one {rollouts.words.task}."
         raise _check.wrong(
-            "population", f"be the length of one list; got {len(tasks)} {spoken().tasks}.", population, hint
+            "population", f"be the length of one list; got {len(tasks)} {rollouts.words.tasks}.", population, hint
         )
     found = []
     for task in tasks:
@@ -245,16 +246,26 @@ def replay(
         if task is None or {first, second} <= known:
             found.append(_replayed(part, task, (first, second), what, declared, rules))
     if not found:
-        raise DataError(f"{first!r} and {second!r} must share {spoken().a_task}; got none.", source=rollouts.source)
+        raise DataError(
+            f"{first!r} and {second!r} must share {rollouts.words.a_task}; got none.", source=rollouts.source
+        )
     notes = dict.fromkeys(note for comparison in found for note in comparison.notes)
-    notes |= dict.fromkeys([say(ORDER, how=how), *([say(CUT, waits=waits)] if waits else [])])
+    notes |= dict.fromkeys(
+        [fill(ORDER, words=rollouts.words, how=how), *([fill(CUT, words=rollouts.words, waits=waits)] if waits else [])]
+    )
     shown = dict.fromkeys(stop.name for comparison in found for stop in comparison.stops)
     everywhere = set.intersection(*({stop.name for stop in comparison.stops} for comparison in found))
     if len(everywhere) < len(shown):  # a total over some tasks only would pass for a saving
-        notes[say(NOT_EVERYWHERE, names=", ".join(name for name in shown if name not in everywhere))] = None
+        notes[
+            fill(
+                NOT_EVERYWHERE, words=rollouts.words, names=", ".join(name for name in shown if name not in everywhere)
+            )
+        ] = None
         found = [replace(one, stops=tuple(stop for stop in one.stops if stop.name in everywhere)) for one in found]
     notes |= dict.fromkeys(_of_list(found[0], first, population))
-    return Replay(first, second, what, claim, float(confidence), tuple(found), (*notes, say(HINDSIGHT)))
+    return Replay(
+        first, second, what, claim, float(confidence), tuple(found), (*notes, fill(HINDSIGHT, words=rollouts.words))
+    )
 
 
 def tasks_apart(rollouts: Rollouts, *, pooled: bool) -> Sequence[str | None]:
@@ -309,7 +320,7 @@ def replay_pairs(
     measure: Measure = "success" if binary else "score"
     collected = replace(declared, measure=measure, environments="shared" if shared else "independent")
     comparison = _under_rules(kept, replace(collected, low=low, high=high), rules)
-    notes = (*_of_list(comparison, "first", population), say(HINDSIGHT))
+    notes = (*_of_list(comparison, "first", population), fill(HINDSIGHT))
     return Replay("first", "second", measure, claim, float(confidence), (comparison,), notes)
 
 
@@ -371,19 +382,19 @@ def _replayed(
     if not pairs:
         known = measure == "score" and "success" in part.columns
         cure = f"Successes are there: {write('measure', 'success')}." if known else ""
-        raise DataError(f"both {spoken().policies} must have a {measure}; got none.", source=part.source, cure=cure)
+        raise DataError(f"both {part.words.policies} must have a {measure}; got none.", source=part.source, cure=cure)
     if not pairing:
         sizes = [next(g.known(measure) for g in part.summary() if g.key[0] == policy) for policy in policies]
         if sizes[0] != sizes[1]:
             short, long = policies if sizes[0] < sizes[1] else policies[::-1]
-            where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]))
+            where, fewer = f" on {task}" if task else "", formatting.rollouts(abs(sizes[0] - sizes[1]), part.words)
             notes.append(f"{short!r} has {fewer} fewer than {long!r}{where}: the surplus is left out.")
-    notes += [say(BLOCKED, what=what) for what in blocking(part)]
+    notes += [fill(BLOCKED, words=part.words, what=what) for what in blocking(part)]
     if part.design.cluster or recurs:
-        notes.append(say(CLUSTERED))
+        notes.append(fill(CLUSTERED, words=part.words))
     if task is None and len(part.tasks) > 1 and "order" in part.columns:
         orders = part.where(policy=policies[0]).column("order")
-        notes += [say(NO_ORDER)] if len(set(orders)) < len(orders) else []
+        notes += [fill(NO_ORDER, words=part.words)] if len(set(orders)) < len(orders) else []
     low, high = part.ends(measure)
     environments = part.collected or ("shared" if pairing else "independent")
     collected = replace(declared, measure=measure, environments=environments, low=low, high=high)
@@ -448,7 +459,7 @@ def _by_unit(
     ]
     met = sides[0].join(sides[1], on=keys, how="inner").sort(pl.max_horizontal("last0", "last1"))
     if not met.height:
-        raise DataError(f"both {spoken().policies} must share some {part.design.unit}; got none.", source=part.source)
+        raise DataError(f"both {part.words.policies} must share some {part.design.unit}; got none.", source=part.source)
     low, high = part.ends(measure)
     collected = replace(declared, measure="score", environments="shared", low=low, high=high)
     said = AVERAGED.format(unit=part.design.unit)

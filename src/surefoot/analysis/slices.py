@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from surefoot import _check
 from surefoot.analysis.comparison_data import Asked, Weights
@@ -15,7 +15,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import Words, in_its_words, spoken
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.stats.slices import CLAIMS, Claim, SliceTests
 from surefoot.table.pairs import two_policies
@@ -103,7 +103,7 @@ class Slices(Record):
     how: str
     noticed: tuple[tuple[int, int, float | None], ...] = ()
     notes: tuple[Note, ...] = ()
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     @property
     def claimed(self) -> tuple[Slice, ...]:
@@ -122,7 +122,6 @@ class Slices(Record):
         found = {way: {one.where[0][0] for one in levels if one.verdict is way} for way in Verdict}
         return tuple(one for one in self.columns if one in found[Verdict.BETTER] & found[Verdict.WORSE])
 
-    @in_its_words
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
@@ -158,7 +157,7 @@ class Slices(Record):
         if not self.second:
             who, sizes = f"Where {self.first} fails more than elsewhere", f"{self.rollouts[0]:,} "
         looked = f"{formatting.counted(len(self.slices), 'slice')} of {columns} looked at"
-        return f"{who}, {sizes}{spoken().rollouts}, {looked}; {level} that no slice is named wrongly. {self.how}"
+        return f"{who}, {sizes}{self.words.rollouts}, {looked}; {level} that no slice is named wrongly. {self.how}"
 
     def way(self, one: Slice) -> str:
         """Whether a claimed slice is better or worse."""
@@ -250,7 +249,7 @@ def slices(
     found = looked_at(cut, ways=ways, smallest=smallest, confidence=confidence, claim=claim, dealt=dealt)
     if len(found.names) < (2 if second else 1):
         who = "both" if second else "it, inside and outside"
-        raise DataError(f"no slice has {smallest} {spoken().rollouts} of {who}.", source=rollouts.source)
+        raise DataError(f"no slice has {smallest} {rollouts.words.rollouts} of {who}.", source=rollouts.source)
     ours = int(cut.first.sum())
     return made_of(
         (asked.first, asked.second),

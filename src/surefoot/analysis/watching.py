@@ -19,7 +19,7 @@ from surefoot.analysis.comparisons import chosen
 from surefoot.core import formatting, sentences
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
+from surefoot.core.words import USUAL, Words
 from surefoot.errors import DataError
 from surefoot.sequential import registry
 from surefoot.sequential.registry import Setting
@@ -209,10 +209,10 @@ def declare(
     what = chosen(rollouts, measure)
     column = _start_column(rollouts, start_order, in_start_order, parallel)
     if first == second:
-        raise _check.refused("second", f"be another {spoken().policy} than the first", second)
+        raise _check.refused("second", f"be another {rollouts.words.policy} than the first", second)
     if rollouts.design.cluster:
         raise DataError(
-            f"{spoken().rollouts} must not come in clusters where pairs are looked at one by one; "
+            f"{rollouts.words.rollouts} must not come in clusters where pairs are looked at one by one; "
             f"{rollouts.design.cluster[0]!r} tells clusters.",
             source=rollouts.source,
         )
@@ -266,8 +266,8 @@ def look(rollouts: Rollouts, watch: Watch) -> Look:
     pairs, ended = starts.rounds(prefix.rollouts, policies), len(starts.rounds(rows, policies))
     if len(pairs) < watch.entered or _hash(pairs[: watch.entered]) != (watch.pairs_seen or _hash([])):
         raise DataError(
-            f"no {spoken().rollout} must turn up that was started before the {watch.entered:,} pairs that have entered "
-            f"({watch.by}); one did.",
+            f"no {rollouts.words.rollout} must turn up that was started before the {watch.entered:,} pairs that have "
+            f"entered ({watch.by}); one did.",
             source=rollouts.source,
         )
     states = sequential.run(watch.made(), pairs)
@@ -303,11 +303,11 @@ BEGUN = 20
 """From so many rollouts on, the shape of a growing file tells what its columns are."""
 
 
-def unknown_order(source: str) -> DataError:
+def unknown_order(source: str, words: Words = USUAL) -> DataError:
     """The refusal of a file whose order of starts is not told."""
     rows = in_python("in_start_order=True") or "--in-start-order"
     cure = {"column": write("start_order", "COLUMN"), "rows": rows}
-    return DataError(NO_START_ORDER.format(rollouts=spoken().rollouts, **cure), source=source)
+    return DataError(NO_START_ORDER.format(rollouts=words.rollouts, **cure), source=source)
 
 
 def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, parallel: int | None) -> str | None:
@@ -319,7 +319,7 @@ def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, pa
     if parallel is not None:
         _check.whole(parallel, "parallel", least=1)
     if start_order is None and not in_rows:
-        raise unknown_order(rollouts.source)
+        raise unknown_order(rollouts.source, rollouts.words)
     if start_order is None:
         starts.refuse_other_order(rollouts)
         return None
@@ -333,7 +333,7 @@ def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, pa
     if parallel is None and not starts.numbers_starts(rollouts, column):
         raise _check.wrong(
             "parallel",
-            f"be given with start times: a {spoken().rollout} that was started earlier may still run.",
+            f"be given with start times: a {rollouts.words.rollout} that was started earlier may still run.",
             None,
             f"Say how many run at once, {write('parallel', 8)} for instance, or number the starts.",
         )
@@ -344,7 +344,7 @@ def _prefix(rollouts: Rollouts, watch: Watch) -> tuple[list[Started], Prefix]:
     """Every row, and the rollouts that count: in the order of the starts, all that were started before having ended."""
     column = _start_column(rollouts, watch.start_order, watch.in_start_order, watch.parallel)
     rows = starts.started(rollouts, watch.measure, watch.keys, column)
-    _refuse_environments(rows, watch, rollouts.source)
+    _refuse_environments(rows, watch, rollouts.source, rollouts.words)
     policies = (watch.first, watch.second)
     if column is None:
         return rows, starts.in_rows(rows, policies)
@@ -398,7 +398,7 @@ def _hash(rows: Sequence[tuple[Any, ...]]) -> str:
     return hashlib.sha256(json.dumps(rows, default=str).encode()).hexdigest()
 
 
-def _refuse_environments(rows: list[Started], watch: Watch, source: str) -> None:
+def _refuse_environments(rows: list[Started], watch: Watch, source: str, words: Words) -> None:
     """Refuse rollouts that do not say in which environment they were run, and a policy that met one twice."""
     if watch.environments != "shared":
         return
@@ -408,12 +408,11 @@ def _refuse_environments(rows: list[Started], watch: Watch, source: str) -> None
             continue
         if None in row.key:
             raise DataError(
-                f"every {spoken().rollout} must say in which {spoken().environment} it was run.",
+                f"every {words.rollout} must say in which {words.environment} it was run.",
                 source=source,
                 row=row.place,
             )
         if (row.policy, row.key) in met:
-            words = spoken()
             raise DataError(
                 f"each {words.environment} must be met once by each {words.policy}; {row.policy!r} met one again. The "
                 f"{words.rollouts} of one {words.environment} are not independent: compare them when all are run. "

@@ -9,7 +9,8 @@ from surefoot.auditing import collection_checks, outcome_checks
 from surefoot.core import formatting
 from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
-from surefoot.core.words import Words, in_its_words, say, spoken
+from surefoot.core.sentences import fill
+from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.table.coverage import Coverage, coverage
 from surefoot.table.design import MANY, Design
 from surefoot.table.findings import Finding
@@ -46,7 +47,7 @@ class Audit(Record):
     rollouts: int
     source: str = ""
     design: Design = field(default_factory=Design)
-    words: Words = field(default_factory=spoken)
+    words: Words = USUAL
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -62,15 +63,14 @@ class Audit(Record):
         """The findings of one kind."""
         return tuple(finding for finding in self.findings if finding.about == what)
 
-    @in_its_words
     def __str__(self) -> str:
         count = len(self.findings)
         origin = f" from {self.source}" if self.source else ""
         serious = f", {len(self.serious) or 'none'} serious" if count else ""
         lines = [
-            f"{formatting.rollouts(self.rollouts)}{origin}: {count or 'no'} "
+            f"{formatting.rollouts(self.rollouts, self.words)}{origin}: {count or 'no'} "
             f"finding{'' if count == 1 else 's'}{serious}.",
-            f"{say(MEANING[self.collected])} {self.why}",
+            f"{fill(MEANING[self.collected], words=self.words)} {self.why}",
             f"Read as: {self.design.reading()}.",
             *(f"{'!' if finding.serious else '-'} {finding}" for finding in self.findings),
         ]
@@ -93,7 +93,7 @@ def audit(rollouts: Rollouts) -> Audit:
     found = [
         *rollouts.findings,
         *(finding for check in outcome_checks.CHECKS for finding in check(rollouts)),
-        *collection_checks.environments_met(met),
+        *collection_checks.environments_met(met, rollouts.words),
         *outcome_checks.few_clusters(rollouts),
         *collection_checks.duplicated_rows(rollouts, met),
         *collection_checks.blocks(rollouts),

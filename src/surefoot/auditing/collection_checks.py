@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.core import formatting
-from surefoot.core.words import spoken
+from surefoot.core.words import Words
 from surefoot.table.coverage import Coverage
 from surefoot.table.design import Column
 from surefoot.table.findings import Finding
@@ -32,11 +32,11 @@ MANY_KINDS = 10
 """So many different rows, beyond one a label, do not all come an even number of times: all was logged twice."""
 
 
-def environments_met(met: Coverage) -> list[Finding]:
+def environments_met(met: Coverage, words: Words) -> list[Finding]:
     """Environments that some policies met and others did not."""
     if not met.several or met.shared == met.environments:
         return []
-    words, of = spoken(), f"{formatting.environments(met.environments)} ({met.called})"
+    of = f"{formatting.environments(met.environments, words)} ({met.called})"
     return [
         Finding(
             about="incomplete pairs",
@@ -72,9 +72,9 @@ def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
             about=DUPLICATED,
             values={"rows": rows - groups},
             says=f"Rows that repeat another row in every column: {rows - groups:,}.",
-            threatens=f"One {spoken().rollout} counted twice makes every interval too narrow.",
+            threatens=f"One {rollouts.words.rollout} counted twice makes every interval too narrow.",
             remedy="Find out whether a file was read or logged twice, and remove the copies; if each row is "
-            f"{spoken().a_rollout} of its own, number them in a `repeat` or `order` column.",
+            f"{rollouts.words.a_rollout} of its own, number them in a `repeat` or `order` column.",
         )
     ]
 
@@ -107,7 +107,7 @@ def blocks(rollouts: Rollouts) -> list[Finding]:
     clock = next((name for name in ("started_at", "order") if _tells_when(rollouts, name)), None)
     if clock is None:  # the order of the rows alone says nothing of when
         return []
-    found, words, first = [], spoken(), next(iter(rollouts.policies), "")
+    found, words, first = [], rollouts.words, next(iter(rollouts.policies), "")
     seen = _blocked(rollouts, "policy", clock) if 1 < len(rollouts.policies) <= MOST_POLICIES else None
     if seen is not None:
         found.append(
@@ -257,14 +257,19 @@ class _Blocked(NamedTuple):
     changes: int
     rollouts: int
     expected: float
+    called: str
 
     def __str__(self) -> str:
         times = "once" if self.changes == 1 else f"{self.changes:,} times"
         mixed = f"mixed at random it would change about {self.expected:,.0f} times."
-        return f"changes {times} in {self.rollouts:,} {spoken().rollouts}; {mixed}"
+        return f"changes {times} in {self.rollouts:,} {self.called}; {mixed}"
 
 
 def _blocked(rollouts: Rollouts, column: str, clock: str) -> _Blocked | None:
     """How seldom a column changes, where it comes in blocks."""
     labels = small(rollouts.counted().select(column, clock).sort(clock, nulls_last=True))[column]
-    return _Blocked(changes(labels), len(labels), expected_changes(labels)) if in_blocks(labels) else None
+    return (
+        _Blocked(changes(labels), len(labels), expected_changes(labels), rollouts.words.rollouts)
+        if in_blocks(labels)
+        else None
+    )

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from surefoot.core.words import spoken
 from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.design import MANY
@@ -69,8 +68,8 @@ def void_rollouts(rollouts: Rollouts) -> list[Finding]:
             about="voided",
             values={"voided": {str(group.key[0]): group.void for group in void}},
             says=f"Declared not to count: {some([f'{group.void:,} of {group.key[0]!r}' for group in void])}.",
-            threatens=f"If {spoken().a_rollout} was voided because of how it ended, the rates are biased.",
-            remedy=f"Say why each was voided, and void both {spoken().rollouts} of a pair.",
+            threatens=f"If {rollouts.words.a_rollout} was voided because of how it ended, the rates are biased.",
+            remedy=f"Say why each was voided, and void both {rollouts.words.rollouts} of a pair.",
             serious=False,
         )
     ]
@@ -115,7 +114,7 @@ def contradictions(rollouts: Rollouts) -> list[Finding]:
             values={"successes": low, "failures": high},
             says=f"Successes with the least score: {low:,}; failures with the greatest: {high:,}.",
             threatens="One of the two columns is wrong, or they measure different things.",
-            remedy=f"Look at these {spoken().rollouts}; say which column decides.",
+            remedy=f"Look at these {rollouts.words.rollouts}; say which column decides.",
         )
     ]
 
@@ -136,7 +135,9 @@ def few_clusters(rollouts: Rollouts) -> list[Finding]:
     by = " and ".join(rollouts.design.cluster)
     policy, shape = min(weak.items(), key=lambda item: item[1].freedom)
     heavy = (
-        f" One {by} holds {shape.largest_share:.0%} of the {spoken().rollouts}." if shape.largest_share > HEAVY else ""
+        f" One {by} holds {shape.largest_share:.0%} of the {rollouts.words.rollouts}."
+        if shape.largest_share > HEAVY
+        else ""
     )
     return [
         Finding(
@@ -147,7 +148,7 @@ def few_clusters(rollouts: Rollouts) -> list[Finding]:
             threatens="The interval allows for this, and is wide for that reason."
             if shape.freedom >= FEW_FREEDOM
             else "With so few degrees of freedom the interval is very wide, and still only approximate.",
-            remedy=f"More different {by} narrow it; more {spoken().rollouts} of the same hardly do.",
+            remedy=f"More different {by} narrow it; more {rollouts.words.rollouts} of the same hardly do.",
             serious=shape.freedom < FEW_FREEDOM,
         )
     ]
@@ -165,10 +166,10 @@ def uncalibrated_judge(rollouts: Rollouts) -> list[Finding]:
             about="judged without calibration",
             values={"judges": judges, "labels": labels},
             says=f"Outcomes come from {some([repr(judge) for judge in judges])}; "
-            f"{labels or 'no'} {spoken().rollouts} carry a human label.",
-            threatens=f"A judge's own errors move the rate, and more {spoken().rollouts} do not remove them.",
-            remedy=f"Label at least {FEW_LABELS} {spoken().rollouts} by hand in a `human` column and correct the rate "
-            "with them.",
+            f"{labels or 'no'} {rollouts.words.rollouts} carry a human label.",
+            threatens=f"A judge's own errors move the rate, and more {rollouts.words.rollouts} do not remove them.",
+            remedy=f"Label at least {FEW_LABELS} {rollouts.words.rollouts} by hand in a `human` column and correct the "
+            "rate with them.",
         )
     ]
 
@@ -192,12 +193,12 @@ def not_comparable(rollouts: Rollouts) -> list[Finding]:
                         values={"column": column, "of": {one: tuple(sorted(of[one])) for one in (first, second)}},
                         says=f"{first!r} was measured with {names[0]}, {second!r} with {names[1]}.",
                         threatens="A difference between them may be one between the measurements.",
-                        remedy=f"Compare {spoken().policies} on the same {column}.",
+                        remedy=f"Compare {rollouts.words.policies} on the same {column}.",
                     )
                 )
                 break
-    found += [_alike("policy", names, spoken().policy) for names in same_but_for_case(rollouts.policies)]
-    return found + [_alike("task", names, spoken().task) for names in same_but_for_case(rollouts.tasks)]
+    found += [_alike("policy", names, rollouts.words.policy) for names in same_but_for_case(rollouts.policies)]
+    return found + [_alike("task", names, rollouts.words.task) for names in same_but_for_case(rollouts.tasks)]
 
 
 def same_but_for_case(names: Sequence[str]) -> list[list[str]]:
@@ -225,9 +226,10 @@ def unknown_order(rollouts: Rollouts) -> list[Finding]:
     return [
         Finding(
             about="order unknown",
-            says=f"The order of the {spoken().rollouts} is not recorded.",
+            says=f"The order of the {rollouts.words.rollouts} is not recorded.",
             threatens="Drift and blocks cannot be seen, and no sequential test can be replayed.",
-            remedy=f"Keep results {spoken().rollout} by {spoken().rollout}, with an `order` or `started_at` column.",
+            remedy=f"Keep results {rollouts.words.rollout} by {rollouts.words.rollout}, with an `order` or "
+            "`started_at` column.",
             serious=False,
         )
     ]
@@ -242,19 +244,19 @@ def confounded(rollouts: Rollouts) -> list[Finding]:
     few = [column for column in nothing if 1 < column.levels < MANY and column.key not in NAMED]
     alone += [column for column in few if _of_one_policy(rollouts, column.key)]
     says = {
-        column: f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {spoken().policy}."
+        column: f"Each of the {column.levels:,} levels of {column.name!r} belongs to one {rollouts.words.policy}."
         for column in alone
     }
     each = {column: met for column in few if (met := _one_each(rollouts, column.key))}
     for column, levels in each.items():
         listed = some([f"{level!r} for {name!r}" for name, level in levels.items()])
-        says[column] = f"{column.name!r} has one level in all rows of a {spoken().policy}: {listed}."
+        says[column] = f"{column.name!r} has one level in all rows of a {rollouts.words.policy}: {listed}."
     return [
         Finding(
             about=APART,
             values={"column": column.name, "levels": column.levels},
             says=said,
-            threatens=f"If {column.name!r} tells what was run, the {spoken().policies} were not run on the same.",
+            threatens=f"If {column.name!r} tells what was run, the {rollouts.words.policies} were not run on the same.",
             remedy=f"Say what it is: --run {column.name}, --setting {column.name} or --ignore {column.name}.",
             serious=column in each and rollouts.design.unit is None,  # nothing else tells that they met the same
         )
@@ -285,7 +287,7 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
     inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
     if not inside or any(one.scored > 1 for one in groups):
         return []
-    words = spoken()
+    words = rollouts.words
     where = "" if split is None else f" on each {rollouts.called(split)}"
     return [
         Finding(

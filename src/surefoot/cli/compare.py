@@ -22,7 +22,6 @@ from surefoot.cli import (
     terminal,
     two_runs,
 )
-from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -184,7 +183,7 @@ def compare(
     asked: dict[str, Any] = {"confidence": confidence, "margin": margin}
     if attempts is not None or population is not None:
         if not pool_runs:
-            two_runs.refuse_two_runs(table, named, f"Compare {spoken().policies} of one file.")
+            two_runs.refuse_two_runs(table, named, f"Compare {table.words.policies} of one file.")
         two = files.two_policies(table, named, first, second)
         if attempts is not None:
             _of_attempts(table, two, attempts, pass_all is not None, asked, as_json)

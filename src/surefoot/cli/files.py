@@ -18,7 +18,6 @@ from surefoot import _check
 from surefoot._arguments import named
 from surefoot.cli import terminal
 from surefoot.core.notes import Note
-from surefoot.core.words import speak, spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -227,7 +226,6 @@ def table(paths: list[Path], reading: Reading, *, collected: str | None = None, 
         fields=[word for words in reading.roles.values() for word in words if {".", "["} & set(word)],
         strict=reading.strict,
     )
-    speak(rollouts.words)
     _refuse_idle(paths, reading, rollouts)
     for note in rollouts.notes:
         typer.echo(f"note: {note}", err=True)
@@ -349,7 +347,7 @@ def two_policies(
         for option, name in (("--first", first), ("--second", second)):
             if name not in known:
                 there = _listed([repr(one) for one in known])
-                raise DataError(f"`{option}` must be one of the {spoken().policies} {there}; got {name!r}.")
+                raise DataError(f"`{option}` must be one of the {rollouts.words.policies} {there}; got {name!r}.")
         return first, second
     if first is None and second is None:
         by_file = _in_file_order(rollouts, paths)
@@ -365,13 +363,15 @@ def two_policies(
     if len(known) == 1:
         naming = " If the files use one name for two, name them: --policy new --policy old, in the order of the files."
         raise DataError(
-            f"Two {spoken().policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
+            f"Two {rollouts.words.policies} must be there; got one, {known[0]!r}.{naming if len(paths) > 1 else ''}"
         )
     alike = "".join(
         f" {' and '.join(map(repr, names))} differ by letter case or spaces only: if they are one, give it one name."
         for names in same_but_for_case(known)[:1]
     )
-    raise ValueError(f"`--first` and `--second` must name two of the {spoken().policies} {_listed(known)}.{alike}")
+    raise ValueError(
+        f"`--first` and `--second` must name two of the {rollouts.words.policies} {_listed(known)}.{alike}"
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

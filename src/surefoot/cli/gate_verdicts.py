@@ -9,8 +9,7 @@ import typer
 
 from surefoot.core import formatting as formatting
 from surefoot.core.interval import Bound
-from surefoot.core.sentences import BEHIND, DEPENDS, GATE
-from surefoot.core.words import say
+from surefoot.core.sentences import BEHIND, DEPENDS, GATE, fill
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -62,7 +61,9 @@ def of_comparisons(found: Sequence[Any], findings: Sequence[Any]) -> Ended:
     if refused:
         return not_comparable(f"the human labels allow no verdict. {refused[0]}")
     if not all(one.comparable for one in found) or any(finding.about == APART for finding in findings):
-        return not_comparable(say(NO_TASK, first=repr(found[0].first), second=repr(found[0].second)))
+        return not_comparable(
+            fill(NO_TASK, words=found[0].words, first=repr(found[0].first), second=repr(found[0].second))
+        )
     if any(finding.about == DUPLICATED for finding in findings):
         return not_comparable(TWICE)
     names = [str(one.task or one.policy or one.first) for one in found]

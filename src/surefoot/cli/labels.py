@@ -10,7 +10,6 @@ import typer
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
 from surefoot.core.formatting import counted
-from surefoot.core.words import spoken
 
 if TYPE_CHECKING:
     from surefoot.table.rollouts import Rollouts
@@ -79,12 +78,12 @@ def draw(
     typer.echo(str(drawn))
     if drawn.left_out:
         spare = counted(drawn.left_out, "item")
-        typer.echo(f"{spare} could not be drawn: some {spoken().policy} has no outcome there.")
+        typer.echo(f"{spare} could not be drawn: some {rollouts.words.policy} has no outcome there.")
     typer.echo(
-        f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {spoken().rollouts})."
+        f"Wrote {output}: fill in `human` (and `rater`, when several people label the same {rollouts.words.rollouts})."
     )
     if drawn.key:
-        typer.echo(f"Wrote {key}: which {spoken().policy} is behind each code. People who label must not see it.")
+        typer.echo(f"Wrote {key}: which {rollouts.words.policy} is behind each code. People who label must not see it.")
     _expected(rollouts)
     given = " ".join(map(str, paths))
     typer.echo(f"Then: surefoot compare {given} --human {output}")

@@ -21,7 +21,6 @@ import typer
 from surefoot import __version__
 from surefoot._arguments import as_options
 from surefoot.cli.terminal import printable
-from surefoot.core.words import Words, said_in
 from surefoot.errors import SurefootError
 
 USAGE, DATA, STOPPED = 64, 65, 130
@@ -162,7 +161,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             called.epilog = added_by_packages(one.name for one in called.params)
         written = [(one.name, max(one.opts, key=len)) for one in options.values()]
         own = dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
-        with as_options(OPTIONS | own), said_in(Words()):
+        with as_options(OPTIONS | own):
             _check_values(options, left)
             code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         if code == STOPPED:  # Ctrl+C, which typer takes for an answer of its own

@@ -71,7 +71,7 @@ A mode is what the words are, or an option that chooses it, alone or after what 
 NEEDED = {
     "files": "a file of results",
     "tallies": "a tally",
-    "rates": "rates, such as --first 0.9 --second 0.6,",
+    "rates": "rates (--first 0.9 --second 0.6)",
     "preferences": "a file of preferences",
 }
 """What must be given for a mode, where it is not an option."""

@@ -13,7 +13,6 @@ from surefoot import _check
 from surefoot.cli import files, modes, plan_best, plan_gate, plan_next, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
-from surefoot.core.words import spoken
 from surefoot.sequential import registry
 from surefoot.stats import bands
 from surefoot.stats.exact_power import Asked
@@ -312,7 +311,7 @@ def _from_pilot(
     if plan.epochs and not as_json:
         typer.echo("\nWith more epochs:")
         terminal.table(
-            ["epochs", spoken().environments, f"{spoken().rollouts} of both"],
+            ["epochs", rollouts.words.environments, f"{rollouts.words.rollouts} of both"],
             [[f"{one.epochs}", f"{one.environments:,}", f"{one.rollouts:,}"] for one in plan.epochs],
         )
 

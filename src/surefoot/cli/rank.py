@@ -9,7 +9,7 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import costs, files, label_options, modes, terminal, two_runs
-from surefoot.core.words import spoken
+from surefoot.core.words import worded
 
 
 @modes.of("rank")
@@ -84,9 +84,9 @@ def rank(
         lower_is_better=lower_is_better,
         confidence=confidence,
         margin=margin,
-        progress=files.progress(f"comparing {spoken().policies}"),
+        progress=files.progress(f"comparing {rollouts.words.policies}"),
     )
-    ranking = with_rows(ranking_of(pairs), rollouts, weights=weighed, own=own_intervals)
+    ranking = worded(with_rows(ranking_of(pairs), rollouts, weights=weighed, own=own_intervals), rollouts.words)
     letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ranking.names)
     if figure is not None:
         from surefoot.reporting import style

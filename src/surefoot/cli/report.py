@@ -12,7 +12,6 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import files, label_options, terminal, two_runs
-from surefoot.core.words import spoken
 from surefoot.table.two_runs import two_runs as runs_of
 
 ENDINGS = (".html", ".htm", ".pdf", ".md", ".tex", ".json")
@@ -93,7 +92,7 @@ def report(
         typer.echo(f"note: {paths[0]} and {paths[1]} are two runs: the second is taken as the earlier one.", err=True)
     rollouts, before = two or (rollouts, _previous(previous, reading))
     what = files.measure_of(rollouts, reading.score)
-    with terminal.busy(f"comparing {spoken().policies}"):
+    with terminal.busy(f"comparing {rollouts.words.policies}"):
         made = sf.report(
             rollouts,
             title=title,
@@ -103,7 +102,7 @@ def report(
             weights=files.weights_of(weights),
             previous=before,
             command=shlex.join(["surefoot", *sys.argv[1:]]) if sys.argv[1:2] == ["report"] else "",
-            progress=files.progress(f"comparing {spoken().policies}"),
+            progress=files.progress(f"comparing {rollouts.words.policies}"),
         )
     with terminal.busy("drawing"), terminal.told_aloud():
         made.save(output, clips=not no_clips)

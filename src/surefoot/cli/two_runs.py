@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from surefoot.cli import files
-from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class TwoRuns:
         shared = [name for name in self.now.policies if name in self.before.policies]
         alone = sorted({*self.now.policies, *self.before.policies} - set(shared))
         left = f" Only in one of them: {', '.join(alone[:6])}." if alone else ""
-        whom = repr(shared[0]) if len(shared) == 1 else f"each {spoken().policy}"
+        whom = repr(shared[0]) if len(shared) == 1 else f"each {self.now.words.policy}"
         return f"{self.names[0]} and {self.names[1]} are two runs: {whom} is compared with itself.{left}"
 
     @property
@@ -67,13 +66,15 @@ def pair_of_runs(
     if before is not None:
         if any(asked):
             raise ValueError(
-                f"`--previous` must come without `--first` and `--second`: each {spoken().policy} is compared "
+                f"`--previous` must come without `--first` and `--second`: each {rollouts.words.policy} is compared "
                 "with itself."
             )
         return TwoRuns(rollouts, before, _apart([" ".join(paths), str(path)]))
     found = None if pool else two_runs(rollouts, paths)
     if found is not None and any(asked):
-        refuse_two_runs(rollouts, paths, f"Compare {spoken().policies} of one file, or leave out --first and --second.")
+        refuse_two_runs(
+            rollouts, paths, f"Compare {rollouts.words.policies} of one file, or leave out --first and --second."
+        )
     return None if found is None else TwoRuns(*found, _apart(paths))
 
 
@@ -92,6 +93,6 @@ def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: st
         shared = sorted(set(runs[0].policies) & set(runs[1].policies))
         names = ", ".join(map(repr, shared[:4])) + (" and others" if len(shared) > 4 else "")
         raise DataError(
-            f"{paths[0]} and {paths[1]} must hold different {spoken().policies}; both hold {names}, so they are two "
-            f"runs. {instead} To treat them as one run: --pool-runs."
+            f"{paths[0]} and {paths[1]} must hold different {rollouts.words.policies}; both hold {names}, so they are "
+            f"two runs. {instead} To treat them as one run: --pool-runs."
         )

@@ -12,7 +12,6 @@ import typer
 import surefoot as sf
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
-from surefoot.core.words import speak
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -128,7 +127,6 @@ def _look(
     rollouts = _read(path, reading, settled=settled)
     if rollouts is None:
         return None
-    speak(rollouts.words)
     if known is None:
         known = declare(rollouts, *policies, **{**asked, "in_start_order": bool(asked["in_start_order"])})
         for note in rollouts.notes:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Literal
 
-from surefoot.core.notes import SENTENCES, Note
-from surefoot.core.words import say
+from surefoot.core.notes import SENTENCES, WORDED, Note
+from surefoot.core.sentences import fill
+from surefoot.core.words import USUAL, worded
 
 PROMISES: set[str] = set()
 """The kinds that say what a method promises; the others say what it needs."""
@@ -39,7 +40,7 @@ class Assumption(Note):
     @property
     def brief(self) -> str:
         """What it says first, without the rest, to be put into a longer sentence."""
-        said = say(_BRIEF[self.kind], **self.values)
+        said = fill(_BRIEF[self.kind], words=self.words, **self.values)
         return said[:1].lower() + said[1:]
 
 
@@ -64,13 +65,14 @@ def holds_if(stated: Sequence[Assumed]) -> str:
     """What a result of a fixed size rests on, in one sentence."""
     needed = [one for one in stated if not isinstance(one, str) and not one.promise]
     if not any(one.kind in FIXES_SIZE for one in needed):
-        needed.append(SIZE_FIXED)
+        needed.append(worded(SIZE_FIXED, next((one.words for one in needed), USUAL)))
     return f"This holds if {'; '.join(one.brief for one in needed)}."
 
 
 def _needs(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) -> str:
-    _BRIEF[kind], SENTENCES[kind] = brief, partial(say, f"{brief}{'; ' + more if more else ''}.")
+    _BRIEF[kind], SENTENCES[kind] = brief, partial(fill, f"{brief}{'; ' + more if more else ''}.")
     FIXES_SIZE.update({kind} if fixes_size else ())
+    WORDED.add(kind)
     return kind
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from surefoot.core.words import plural, spoken
+from surefoot.core.words import USUAL, Words, plural
 
 Toward = Literal["down", "nearest", "up"]
 Scale = Literal["rate", "gain", "score", "score gain"]
@@ -127,27 +127,23 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 
-def rollouts(count: int) -> str:
+def rollouts(count: int, words: Words = USUAL) -> str:
     """``1 rollout``, ``50 rollouts``, ``1,000 rollouts``; or samples, or whatever the table calls them."""
-    words = spoken()
     return f"{count:,} {words.rollout if count == 1 else words.rollouts}"
 
 
-def policies(count: int) -> str:
+def policies(count: int, words: Words = USUAL) -> str:
     """``1 policy``, ``3 policies``; or models, or whatever the table calls them."""
-    words = spoken()
     return f"{count:,} {words.policy if count == 1 else words.policies}"
 
 
-def tasks(count: int) -> str:
+def tasks(count: int, words: Words = USUAL) -> str:
     """``1 task``, ``16 tasks``; or benchmarks, or whatever the table calls them."""
-    words = spoken()
     return f"{count:,} {words.task if count == 1 else words.tasks}"
 
 
-def environments(count: int) -> str:
+def environments(count: int, words: Words = USUAL) -> str:
     """``1 environment``, ``50 environments``; or questions, or whatever the table calls them."""
-    words = spoken()
     return f"{count:,} {words.environment if count == 1 else words.environments}"
 
 

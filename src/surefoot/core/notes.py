@@ -13,16 +13,17 @@ from typing import Any, ClassVar
 from surefoot import _check
 from surefoot._arguments import named, write
 from surefoot.core import formatting, sentences
-from surefoot.core.record import Record
 from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import plural, spoken
+from surefoot.core.words import Worded, Words, plural
 
 SENTENCES: dict[str, Callable[..., str]] = {}
 """The sentence of every kind of note; filled below."""
+WORDED: set[str] = set()
+"""The kinds whose sentence takes the nouns of the table too, as `words`."""
 
 
-def says(kind: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
+def says(kind: str, *, worded: bool = False) -> Callable[[Callable[..., str]], Callable[..., str]]:
     """Register how notes of a kind are said: a function of the note's values.
 
     Example:
@@ -36,13 +37,14 @@ def says(kind: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
 
     def register(sentence: Callable[..., str]) -> Callable[..., str]:
         SENTENCES[kind] = sentence
+        WORDED.update({kind} if worded else ())
         return sentence
 
     return register
 
 
 @dataclass(frozen=True, slots=True)
-class Note(Record):
+class Note(Worded):
     """One thing to know besides a number.
 
     Code asks for its kind and values; only people read the sentence.
@@ -73,7 +75,7 @@ class Note(Record):
     def __str__(self) -> str:
         files = self.values.get("files", ()) if self.tells_files else ()
         values = {name: value for name, value in self.values.items() if name != "files" or not self.tells_files}
-        said = SENTENCES[self.kind](**values)
+        said = SENTENCES[self.kind](**values, **({"words": self.words} if self.kind in WORDED else {}))
         return f"{formatting.some_names(files)}: {said}" if files else said
 
     @property
@@ -83,7 +85,7 @@ class Note(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON-ready data, with its sentence for whoever has no surefoot to make it."""
-        return {**Record.to_dict(self), "says": str(self)}
+        return {**Worded.to_dict(self), "says": str(self)}
 
 
 Noted = str | Note
@@ -188,6 +190,7 @@ PLAIN = {
 
 
 SENTENCES.update({kind: partial(fill, sentence) for kind, sentence in PLAIN.items()})
+WORDED.update(PLAIN)
 
 
 @says("labels of one policy")
@@ -257,12 +260,12 @@ def _judge_left_out(why: str, guaranteed: bool) -> str:
     return f"Labels alone ({'guaranteed' if guaranteed else 'approximate, by documents'}): {reasons[why]}."
 
 
-@says("several raters")
-def _raters(raters: int, twice: int, alike: int, kappa: float | None = None) -> str:
+@says("several raters", worded=True)
+def _raters(raters: int, twice: int, alike: int, words: Words, kappa: float | None = None) -> str:
     beyond = "" if kappa is None else f" (kappa {kappa:.2f})"
     return (
-        f"{raters:,} people labelled, {formatting.rollouts(twice)} by more than one of them, "
-        f"{100 * alike / twice:.0f}% of those alike{beyond}; labels of one {spoken().rollout} are averaged."
+        f"{raters:,} people labelled, {formatting.rollouts(twice, words)} by more than one of them, "
+        f"{100 * alike / twice:.0f}% of those alike{beyond}; labels of one {words.rollout} are averaged."
     )
 
 
@@ -402,11 +405,13 @@ def _labels_needed(items: int, low: int | None = None, high: int | None = None) 
     )
 
 
-@says("of_the_list")
-def _of_the_list(environments: int, run: int) -> str:
+@says("of_the_list", worded=True)
+def _of_the_list(environments: int, run: int, words: Words) -> str:
     if run == environments:
-        return f"All {formatting.environments(environments)} of the list were run: the gain on them is known."
-    return f"It is about the {formatting.environments(environments)} of the list itself, of which {run:,} were run."
+        return f"All {formatting.environments(environments, words)} of the list were run: the gain on them is known."
+    return (
+        f"It is about the {formatting.environments(environments, words)} of the list itself, of which {run:,} were run."
+    )
 
 
 # What is said of a list that was declared beforehand
@@ -487,9 +492,9 @@ def _predictions(explained: float, saved: int) -> str:
     return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."
 
 
-@says("environments not told")
-def _environments_not_told() -> str:
+@says("environments not told", worded=True)
+def _environments_not_told(words: Words) -> str:
     return (
-        f"Nothing in the table tells {spoken().environments} apart, so this is assumed: declare it with "
+        f"Nothing in the table tells {words.environments} apart, so this is assumed: declare it with "
         f"{write('collected')}."
     )

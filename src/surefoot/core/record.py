@@ -44,7 +44,8 @@ class Record:
     def __repr__(self) -> str:
         """All fields where they are few, otherwise what the result says."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        written = f"{type(self).__name__}({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields)})"
+        held = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields if one.repr)
+        written = f"{type(self).__name__}({held})"
         if len(written) <= LONGEST:
             return written
         if type(self).__str__ is not object.__str__:

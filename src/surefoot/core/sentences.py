@@ -13,7 +13,7 @@ from typing import Any
 
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
+from surefoot.core.words import USUAL, Words
 
 SHORT = {
     Verdict.BETTER: "the first is better",
@@ -140,7 +140,7 @@ def sentence(
     edge = formatting.margin(margin, scale)
     near, far = sorted((abs(low), abs(high)))
     return DECIDED[verdict].format(
-        first=first or f"The first {spoken().policy}",
+        first=first or "The first policy",
         second=second,
         beyond=f" by more than {edge}" if margin else "",
         margin=edge,
@@ -189,7 +189,13 @@ def _named(templates: Mapping[Verdict, str], verdict: Verdict, first: str, secon
 
 
 def standing(
-    best: str, over: Sequence[str], rest: Sequence[str], *, under: Sequence[str] = (), highest: Sequence[str] = ()
+    best: str,
+    over: Sequence[str],
+    rest: Sequence[str],
+    *,
+    under: Sequence[str] = (),
+    highest: Sequence[str] = (),
+    words: Words = USUAL,
 ) -> tuple[str, ...]:
     """What is known of the policy that stands first: over which others it was shown better, and the rest.
 
@@ -199,19 +205,20 @@ def standing(
         rest: Those that it was not told from.
         under: Those that it was shown worse than: verdicts in a circle, each pair on tasks of its own.
         highest: Those that have the highest estimate: one, or several that are tied.
+        words: What policies and tasks are called.
     """
     others = len(over) + len(rest)
     below, beside = f"Shown worse: {listed(over)}.", f"No difference was shown from: {listed(rest)}."
     if under:
         circle = (
-            f"{best} is better than {listed(over)} and worse than {listed(under)}, on the {spoken().tasks} "
+            f"{best} is better than {listed(over)} and worse than {listed(under)}, on the {words.tasks} "
             "that they share."
         )
-        return f"No {spoken().policy} stands first: {circle}", *((beside,) if over and rest else ())
+        return f"No {words.policy} stands first: {circle}", *((beside,) if over and rest else ())
     if not rest:
         return (OF_ALL[Verdict.BETTER].format(first=best),)
     if not over:
-        first = f"Cannot tell which of {formatting.policies(others + 1)} is best"
+        first = f"Cannot tell which of {formatting.policies(others + 1, words)} is best"
         if len(highest) > 1:
             return (f"{first}; {tie(highest)}",)
         return (f"{first}; {highest[0]} has the highest estimate." if highest else f"{first}.",)
@@ -235,21 +242,20 @@ def rows_hold(confidence: float, *, own: bool = False) -> str:
 
 def claimed(claim: str, margin: float, first: str = "") -> str:
     """What a rule may show, as a clause."""
-    words = spoken()
-    first = first or f"the first {words.policy}"
+    first = first or "the first policy"
     by = f" by more than {margin:g}" if margin else ""
     return {
         "first better": f"{first} is better{by}",
         "first not worse": f"{first} is not worse{by}",
-        "either": f"one {words.policy} is better{by}",
-        "same": f"the {words.policies} differ by less than {margin:g}",
+        "either": f"one policy is better{by}",
+        "same": f"the policies differ by less than {margin:g}",
     }[claim]
 
 
 def shown(verdict: Verdict, claim: str, margin: float, first: str = "") -> str:
     """What a rule that made this claim has shown, as a clause."""
     if verdict is Verdict.WORSE:
-        return f"{first or f'the first {spoken().policy}'} is worse{f' by more than {margin:g}' if margin else ''}"
+        return f"{first or 'the first policy'} is worse{f' by more than {margin:g}' if margin else ''}"
     return claimed("first better" if claim == "either" and verdict is Verdict.BETTER else claim, margin, first)
 
 
@@ -262,7 +268,6 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 SHOWN: dict[str, Callable[[Any], str]] = {
-    "rollouts": formatting.rollouts,
     "items": partial(formatting.counted, noun="item"),
     "labels": partial(formatting.counted, noun="label"),
     "rounds": partial(formatting.counted, noun="round"),
@@ -279,12 +284,18 @@ SHOWN: dict[str, Callable[[Any], str]] = {
 
 
 class _Places(Formatter):
-    """What fills the places of a sentence: as Python's own does, and by the words of `SHOWN`."""
+    """What fills the places of a sentence: as Python's own does, by the words of `SHOWN`, and by nouns."""
+
+    def __init__(self, words: Words) -> None:
+        """The nouns of the sentence."""
+        self._words = words
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if format_spec == "rollouts":
+            return formatting.rollouts(value, self._words)
         return SHOWN[format_spec](value) if format_spec in SHOWN else format(value, format_spec)
 
 
-def fill(sentence: str, /, **values: Any) -> str:
+def fill(sentence: str, /, *, words: Words = USUAL, **values: Any) -> str:
     """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
-    return _Places().vformat(sentence, (), {**values, "words": spoken()})
+    return _Places(words).vformat(sentence, (), {**values, "words": words})

@@ -18,7 +18,7 @@ class Tally(Sample):
     Example:
         >>> from surefoot import Tally
         >>> print(Tally(38, 50))
-        38 of 50 rollouts succeeded.
+        38 of 50 succeeded.
     """
 
     successes: int
@@ -52,7 +52,7 @@ class Tally(Sample):
         return (self,)
 
     def __str__(self) -> str:
-        return f"{self.successes:,} of {formatting.rollouts(self.trials)} succeeded."
+        return f"{self.successes:,} of {self.trials:,} succeeded."
 
 
 @dataclass(frozen=True, slots=True)

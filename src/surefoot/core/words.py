@@ -1,17 +1,14 @@
-"""What do sentences call the things a table is about: policies and rollouts, or models and samples?
+"""The nouns of sentences: policies and rollouts, or models and samples.
 
-Whoever shows results of a table says which, before any sentence is made; nothing that was said is ever rewritten, so
-the names of users stay as they are. No code asks what the words are.
+A result of a table holds the nouns of the table, and so does all that it holds; so it says the same wherever it stands.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from surefoot import _check
@@ -93,32 +90,59 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
 
 
-_SPOKEN: ContextVar[Words] = ContextVar("words", default=Words())  # noqa: B039  # frozen
+USUAL = Words()
+"""The words where a table has none of its own."""
 
 
-def spoken() -> Words:
-    """The words that sentences are made of now."""
-    return _SPOKEN.get()
+@dataclass(frozen=True, slots=True)
+class Worded(Record):
+    """A record whose sentences use nouns; two that differ in nothing else are equal.
+
+    Attributes:
+        words: The nouns, as the table calls its things.
+    """
+
+    _: KW_ONLY
+    words: Words = field(default=USUAL, compare=False, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as JSON-ready data; its words only where they are not the usual ones."""
+        body = Record.to_dict(self)
+        said = body.pop("words")
+        return body if self.words == USUAL else {**body, "words": said}
 
 
-def say(sentence: str, **values: Any) -> str:
-    """A sentence with its places filled, those for values and those for words: ``{words.rollouts}``."""
-    return sentence.format(**values, words=spoken())
+_T = TypeVar("_T")
 
 
-def speak(words: Words) -> None:
-    """Let sentences from here on use these words; for a command that has read its table."""
-    _SPOKEN.set(words)
+def worded(value: _T, words: Words) -> _T:
+    """A result, with all that it holds, in these words.
+
+    Example:
+        >>> from surefoot.core.notes import Note
+        >>> from surefoot.core.words import Words, worded
+        >>> print(worded(Note("no common task"), Words(policy="model", task="benchmark")))
+        The two share no benchmark: this gain is one between benchmarks as much as between models.
+    """
+    if words == USUAL:
+        return value
+    made: Any = _worded(value, words)
+    return made  # type: ignore[no-any-return]
 
 
-@contextlib.contextmanager
-def said_in(words: Words) -> Iterator[None]:
-    """Let sentences use these words."""
-    before = _SPOKEN.set(words)
-    try:
-        yield
-    finally:
-        _SPOKEN.reset(before)
+def _worded(value: Any, words: Words) -> Any:
+    if isinstance(value, Record) and not isinstance(value, Words):
+        held = {one.name: getattr(value, one.name) for one in fields(value)}  # type: ignore[arg-type]
+        now = {name: words if isinstance(one, Words) else _worded(one, words) for name, one in held.items()}
+        changed = {name: one for name, one in now.items() if one is not held[name]}
+        return replace(value, **changed) if changed else value  # type: ignore[type-var]
+    if type(value) is tuple and not isinstance(next(iter(value), None), int | float | str):
+        several = tuple(_worded(one, words) for one in value)
+        return several if any(one is not old for one, old in zip(several, value, strict=True)) else value
+    if isinstance(value, Mapping):
+        named = {name: _worded(one, words) for name, one in value.items()}
+        return named if any(one is not value[name] for name, one in named.items()) else value
+    return value
 
 
 class _Worded(Protocol):
@@ -132,13 +156,12 @@ _W = TypeVar("_W", bound=_Worded)
 
 
 def in_its_words(make: Callable[Concatenate[_W, _P], _R]) -> Callable[Concatenate[_W, _P], _R]:
-    """Let a function of a table, or a method of a result, speak in the words that its first argument carries."""
+    """Let a function of a table give its result in the words of the table, its first argument."""
 
     @functools.wraps(make)
     def made(of: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        words = getattr(of, "words", None)  # whatever is given in place of a table is refused by the function itself
-        with said_in(words if isinstance(words, Words) else spoken()):
-            return make(of, *args, **kwargs)
+        result = make(of, *args, **kwargs)  # whatever is given in place of a table is refused by the function itself
+        return worded(result, of.words)
 
     return made
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot._arguments import write
-from surefoot.core.words import Words, as_seen, spoken
+from surefoot.core.words import Words, as_seen
 from surefoot.files.importers import Sheet
 from surefoot.table.columns import KNOWN, match, plain, words_of
 from surefoot.table.findings import Finding
@@ -56,7 +56,7 @@ def policy_column(frame: pl.LazyFrame, columns: Sequence[str]) -> str | None:
     return next(iter(groups(frame, called)), None)
 
 
-def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Finding]:
+def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str, words: Words) -> list[Finding]:
     """What must be known when a file names no policy and has a column, of those not read, that might."""
     found = groups(frame, [column for column in columns if plain(column) not in KNOWN])
     few = {column: count for column, count in found.items() if count <= MOST_GROUPS}
@@ -67,11 +67,11 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str) -> list[Findi
         Finding(
             about="policy not named",
             values={"name": name, "column": column, "groups": count},
-            says=f"No column is known to name the {spoken().policy}, so all {spoken().rollouts} count as one, "
+            says=f"No column is known to name the {words.policy}, so all {words.rollouts} count as one, "
             f"{name!r}; the column {column!r} has {count} different values.",
-            threatens=f"If those are {spoken().policies}, their {spoken().rollouts} are pooled into one rate.",
-            remedy=f"If it names the {spoken().policy}, say {write('columns', {'policy': column})}; "
-            f"if there is one {spoken().policy}, say its name, {write('policy', name)}.",
+            threatens=f"If those are {words.policies}, their {words.rollouts} are pooled into one rate.",
+            remedy=f"If it names the {words.policy}, say {write('columns', {'policy': column})}; "
+            f"if there is one {words.policy}, say its name, {write('policy', name)}.",
         )
     ]
 
@@ -103,7 +103,7 @@ def _parts(path: Path) -> list[str]:
     return telling or [stem]
 
 
-def alike(frame: pl.LazyFrame) -> list[Finding]:
+def alike(frame: pl.LazyFrame, words: Words) -> list[Finding]:
     """Policies whose names differ in nothing that a reader sees at once: in case, spaces or letters that look alike."""
     import polars as pl
 
@@ -111,18 +111,17 @@ def alike(frame: pl.LazyFrame) -> list[Finding]:
     same: dict[str, list[str]] = {}
     for name in names:
         same.setdefault(as_seen(name), []).append(name)
-    return [_alike(of) for of in same.values() if len(of) > 1]
+    return [_alike(of, words) for of in same.values() if len(of) > 1]
 
 
-def _alike(names: list[str]) -> Finding:
+def _alike(names: list[str], words: Words) -> Finding:
     shown = " and ".join(map(ascii if len({*names}) == len({*map(str.casefold, names)}) else repr, names))
     return Finding(
         about="names nearly alike",
         values={"names": tuple(names)},
-        says=f"{shown} are read as {len(names)} {spoken().policies}; they differ only in case, spaces or letters that "
+        says=f"{shown} are read as {len(names)} {words.policies}; they differ only in case, spaces or letters that "
         "look alike.",
-        threatens=f"If they are one {spoken().policy}, its {spoken().rollouts} are split, and it is compared with "
-        "itself.",
+        threatens=f"If they are one {words.policy}, its {words.rollouts} are split, and it is compared with itself.",
         remedy="Write the name alike in every row, or give names that differ.",
     )
 

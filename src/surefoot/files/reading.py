@@ -13,7 +13,7 @@ from surefoot import _check
 from surefoot._arguments import in_python, named
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
-from surefoot.core.words import said_in, spoken
+from surefoot.core.words import Words, worded
 from surefoot.files import naming, selection
 from surefoot.files.folders import Found, polars_errors, sheets_of, walk
 from surefoot.files.importers import Sheet
@@ -166,8 +166,9 @@ def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:
             "This engine keeps no order of rows, and there is no `order` column, so the order is not used.",
         )
     called = naming.own_names(made.named, {"policy": ""} if policy is not None and not there else {})
+    words = words_of(called)
     table = Rollouts(
-        made.frame, notes=notes, ordered=ordered, whole=made.whole, named=called, words=words_of(called),
+        made.frame, notes=worded(notes, words), ordered=ordered, whole=made.whole, named=called, words=words,
         declared=declared_by_columns(asked.columns),
     )  # fmt: skip
     table = table.where(**asked.where) if asked.where else table
@@ -185,9 +186,10 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     frames, findings, called, empty = [], [], [], list[Sheet]()
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
-        with polars_errors(source), said_in(naming.words(sheet, given)):
+        words = naming.words(sheet, given)
+        with polars_errors(source):
             sheet, asked = selection.columns(sheet, given, source)
-            frame, said, added, theirs = _named(sheet, asked, name, origin, alone=not several)
+            frame, said, added, theirs = _named(sheet, asked, name, origin, words, alone=not several)
             if asked.where:
                 kept = selection.rows(replace(sheet, frame=frame), asked, source)
                 if kept is None:
@@ -195,11 +197,11 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
                     continue
                 frame = kept
             if added and origin == "path" and not several:
-                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name))
+                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name), words)
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
             with contextlib.nullcontext() if asked.where else sheet.left_out.placed():
-                made = from_polars(frame, replace(asked, named=added), source=source, hold=sheet.hold)
+                made = from_polars(frame, replace(asked, named=added, words=words), source=source, hold=sheet.hold)
         frames.append(made.frame.to_native())
         called.append(
             {**naming.own_names(made.named, {"policy": ""} | dict(sheet.named) if added else sheet.named), **theirs}
@@ -221,9 +223,9 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         nw.from_native(table),
         low=0.0 if low is None else low,
         high=1.0 if high is None else high,
-        notes=said_once(notes, [file.name for file, _ in sheets]),
+        notes=worded(said_once(notes, [file.name for file, _ in sheets]), words_of(names)),
         source=some_names([file.name for file, _ in sheets]),
-        findings=(*findings, *naming.alike(table)),
+        findings=(*findings, *naming.alike(table, words_of(names))),
         ordered=all(sheet.ordered for _, sheet in sheets),
         collected=met.pop() if len(met) == 1 else None,
         files=tuple(str(file.path) for file, _ in sheets),
@@ -280,18 +282,18 @@ class _Named(NamedTuple):
     called: Mapping[str, str] = {}
 
 
-def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) -> _Named:
+def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, words: Words, *, alone: bool) -> _Named:
     import polars as pl
 
     frame = sheet.frame
     if origin == "user" and sheet.unnamed and isinstance(name, tuple):
         renamed = pl.col("policy").replace_strict(dict(zip(sheet.unnamed, name, strict=True)))
         return _Named(
-            frame.with_columns(renamed), (f"The {spoken().policies} are called {' and '.join(map(repr, name))}.",)
+            frame.with_columns(renamed), (f"The {words.policies} are called {' and '.join(map(repr, name))}.",)
         )
     if origin == "user" and sheet.after_path:
         renamed = pl.lit(f"{name}") + pl.col("policy").str.strip_prefix(sheet.after_path)
-        return _Named(frame.with_columns(renamed.alias("policy")), (f"The {spoken().policy} is called {name!r}.",))
+        return _Named(frame.with_columns(renamed.alias("policy")), (f"The {words.policy} is called {name!r}.",))
     found, _ = match(list(frame.collect_schema()), asked.columns)
     guessing = alone and origin == "path" and "policy" not in found  # of several files, each is a policy's
     perhaps = naming.policy_column(frame, _rest(frame, asked)) if guessing else None
@@ -300,15 +302,15 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, *, alone: bool) 
         return _Named(frame.rename({perhaps: "policy"}), (said,), called={"policy": perhaps})
     if "policy" not in found:
         origin = ", after the path" if origin == "path" else ""
-        said = f"The {spoken().policy} is called {name!r}{origin}."
+        said = f"The {words.policy} is called {name!r}{origin}."
         return _Named(frame.with_columns(pl.lit(name).alias("policy")), (said,), added=True)
     if origin == "path":
         return _Named(frame)
     column = pl.col(found["policy"])
     there = frame.select(column.cast(pl.String)).unique().head(5).collect(engine="streaming").to_series().to_list()
     if len(there) > 1:
-        raise _already_named(sorted(map(str, there)))
-    said = f"The {spoken().policy} is called {name!r} as you say; the file calls it {there[0]!r}."
+        raise _already_named(sorted(map(str, there)), words)
+    said = f"The {words.policy} is called {name!r} as you say; the file calls it {there[0]!r}."
     return _Named(frame.with_columns(pl.lit(name).alias(found["policy"])), (said,))
 
 
@@ -323,14 +325,14 @@ def _renamed(table: Rollouts, policy: str) -> Rollouts:
     import narwhals as nw
 
     if len(table.policies) > 1:
-        raise _already_named(list(table.policies))
-    said = f"The {spoken().policy} is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
+        raise _already_named(list(table.policies), table.words)
+    said = f"The {table.words.policy} is called {policy!r} as you say; the table calls it {table.policies[0]!r}."
     return replace(table, frame=table.frame.with_columns(nw.lit(policy).alias("policy")), notes=(*table.notes, said))
 
 
-def _already_named(there: list[str]) -> ValueError:
+def _already_named(there: list[str], words: Words) -> ValueError:
     return ValueError(
-        f"`{named('policy')}` must be left out when the data name several {spoken().policies}; "
+        f"`{named('policy')}` must be left out when the data name several {words.policies}; "
         f"they name {', '.join(there[:5])}." + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
     )
 

@@ -13,7 +13,6 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
-from surefoot.core.words import spoken
 from surefoot.numerics.betting import halving, race_bets
 from surefoot.numerics.betting.race_bets import running_low
 from surefoot.numerics.rates.best_of_many import HighestOfMany
@@ -70,12 +69,12 @@ class BestPlan(Record):
     seed: int | None = None
 
     def __str__(self) -> str:
-        words, count = spoken(), f"{len(self.means):,}"
+        count = f"{len(self.means):,}"
         if self.half == self.most_often == self.most:
-            first = f"{self.design} takes {self.most:,} {words.rollouts}."
+            first = f"{self.design} takes {self.most:,} rollouts."
         else:
             first = (
-                f"{self.design} of {count} takes {self.expected_rollouts:,.0f} {words.rollouts} on average (half of "
+                f"{self.design} of {count} takes {self.expected_rollouts:,.0f} rollouts on average (half of "
                 f"studies stay within {self.half:,}, nine in ten within {self.most_often:,}, at most {self.most:,})."
             )
         near = "" if self.within is None else f" within {self.within:g} of"

@@ -13,7 +13,6 @@ from surefoot._arguments import named
 from surefoot.core import formatting
 from surefoot.core.assumptions import NO_LOOK, PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
-from surefoot.core.words import spoken
 from surefoot.stats.detectable import smallest
 from surefoot.stats.exact_power import Asked, approximate_rollouts, chance_above
 
@@ -62,7 +61,7 @@ class ComparisonPlan(Record):
         size = (
             formatting.counted(self.rollouts, "pair")
             if self.paired
-            else f"{formatting.rollouts(self.rollouts)} of each {spoken().policy}"
+            else f"{formatting.rollouts(self.rollouts)} of each policy"
         )
         shows = f"{'shows' if self.rollouts == 1 else 'show'} the first {self.shows}"
         gain = formatting.number(self.gain, "gain") + formatting.unit("gain")

@@ -10,7 +10,6 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core.record import Record
-from surefoot.core.words import spoken
 from surefoot.numerics import arrays
 from surefoot.planning.assumptions import Law, drawn, law_of
 from surefoot.sequential.round_rules import RoundRule
@@ -71,7 +70,7 @@ class RankingPlan(Record):
         studies = "one simulated study" if self.runs == 1 else f"{self.runs:,} simulated studies"
         within = f"half of the studies stay within {self.half:,}, nine in ten within {self.most_often:,}"
         return (
-            f"{self.expected_rollouts:,.0f} {spoken().rollouts} on average ({within}, at most {self.most:,}); "
+            f"{self.expected_rollouts:,.0f} rollouts on average ({within}, at most {self.most:,}); "
             "all is decided with "
             f"chance {self.complete:.1%}, and {self.found:.1%} of the differences are found, if the means are "
             f"{assumed} ({studies}{seeded})."

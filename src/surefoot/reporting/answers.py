@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from surefoot.core import formatting, sentences
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import plural, spoken
+from surefoot.core.words import plural
 from surefoot.reporting.tables import FIRST
 from surefoot.table.design import noun
 
@@ -207,7 +207,7 @@ def _alone(found: Overview) -> str:
     if only is None:
         return f"Nothing is known about {name}."
     what = "succeeds in" if found.measure == "success" else "scores"
-    after = f" of {spoken().rollouts}" if found.measure == "success" else " on average"
+    after = f" of {found.words.rollouts}" if found.measure == "success" else " on average"
     shown = f"{formatting.number(only.estimate, only.scale)} {formatting.span(only.low, only.high, only.scale)}"
     said = f"{name} {what} {shown}{after} (n={only.trials:,}, {formatting.percent(only.confidence)} confidence)."
     return sentences.about_units(about(found), said)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from surefoot.core import formatting
 from surefoot.core.bands import Band
-from surefoot.core.words import spoken
 from surefoot.reporting import style
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def draw_band(
     axes.axhline(0.0, color=style.FAINT, linewidth=0.8)
     axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
     axes.set_xlabel(what)
-    axes.set_ylabel(f"share of {spoken().rollouts} at or below")
+    axes.set_ylabel("share of rollouts at or below")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     size = 9.0 if style.narrow() else 11.5
     axes.set_title(style.wrapped(_headline(band), 38), loc="left", fontsize=size, weight="bold", color=WORST)
@@ -140,12 +139,12 @@ def _mark_quantiles(axes: Axes, band: Band, quantiles: Sequence[float]) -> None:
 
 def _headline(band: Band) -> str:
     mean, median = _low(band.mean_bound()), _low(band.quantile_bound(0.5))
-    return f"All at once: mean at least {mean}, and half of the {spoken().rollouts} reach {median}"
+    return f"All at once: mean at least {mean}, and half of the rollouts reach {median}"
 
 
 def _caption(band: Band, other: Band | None) -> str:
     said = (
-        f"n = {band.trials:,} {spoken().rollouts}, {formatting.percent(band.confidence)} confidence "
+        f"n = {band.trials:,} rollouts, {formatting.percent(band.confidence)} confidence "
         f"({band.method} band, "
         f"range {band.scores.low:g} to {band.scores.high:g}).\n"
         "The true distribution stays below the thick line at every score at once.\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
-from surefoot.core.words import spoken
 from surefoot.reporting import style
 from surefoot.reporting.figures import MOST_ROWS, draw_whiskers, percent_axis
 from surefoot.reporting.tables import cells_of, rows_under, section
@@ -65,14 +64,14 @@ def draw_best(axes: Axes, found: Best) -> None:
 
 def best_section(found: Best, figure: dict[str, Any] | None) -> dict[str, Any]:
     """The section of the page: the answer, the figure, and who may be the best."""
-    header = [spoken().policy, "estimate", "interval", "may be the best", "p"]
+    header = [found.words.policy, "estimate", "interval", "may be the best", "p"]
     p_values = dict(zip((*found.shortlist, *found.shortlisted.out), found.shortlisted.p_values, strict=True))
     inside = set(found.shortlist)
     rows = [
         [name, *cells_of(one), "yes" if name in inside else "no", f"{p_values[name]:.3g}"]
         for name, one in zip(found.names, found.intervals, strict=True)
     ]
-    table = rows_under(f"Every {spoken().policy}", header, rows)
+    table = rows_under(f"Every {found.words.policy}", header, rows)
     lines = [line.replace("`", "") for line in found.lines()]
     return section("Which is the best, and how good is it", lines, table, figures=[figure], opened=False)
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
-from surefoot.core.words import spoken
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing, narrow, wrapped
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def draw_evidence(
     axes.set(xlim=(0, longest), ylim=(max(1e-3, min(0.3, least)), threshold * 2.0))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()
-    axes.set_xlabel(f"pairs of {spoken().rollouts}")
+    axes.set_xlabel("pairs")
     axes.set_ylabel("evidence")
     if (len(curves) > MOST_ABOVE or (narrow() and len(curves) > 1)) and axes.figure is not None:
         axes.set_title(title, loc="left", fontsize=10)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
 from surefoot.reporting import style
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def scores_figure(
         pad = 0.02 * (high - low)
         axes.set(
             xlim=(low - pad, high + pad),
-            xlabel=style.wrapped(f"score of each {spoken().rollout}; the line is the mean"),
+            xlabel=style.wrapped("scores; the line is the mean"),
         )
     return figure
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from surefoot.analysis.gates import ENDINGS, ORDER
 from surefoot.core import sentences
 from surefoot.core.formatting import p_value
-from surefoot.core.words import spoken
 from surefoot.reporting.reviews import case, code_span, inert, suite
 
 if TYPE_CHECKING:
@@ -50,5 +49,5 @@ def _lacks(one: NeedFound) -> str:
     if one.ends != "open":
         return ""
     return (
-        f"about {one.lacks:,} more {inert(one.unit)}" if one.lacks else f"no number of {spoken().rollouts} would tell"
+        f"about {one.lacks:,} more {inert(one.unit)}" if one.lacks else f"no number of {one.words.rollouts} would tell"
     )

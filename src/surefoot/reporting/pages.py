@@ -11,7 +11,7 @@ from surefoot import __version__
 from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
-from surefoot.core.words import spoken
+from surefoot.core.words import worded
 from surefoot.reporting import answers, study_pages, style, tables
 from surefoot.reporting.added_figures import captions, draw_added
 from surefoot.reporting.band_figures import band_figure
@@ -49,7 +49,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
     study = report.study
     used, needs = methods(found), assumptions(found)
     if study is None:
-        needs = [str(SIZE_FIXED), *needs]
+        needs = [str(worded(SIZE_FIXED, found.words)), *needs]
     elif study.finding is not None:
         used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
@@ -61,7 +61,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
         .get_template("report.html.j2")
         .render(
             title=report.title,
-            words=spoken(),
+            words=found.words,
             long=LONG if scripts and (_long(found, sections) or len(report.rollouts) >= LONG) else 0,
             facts=tables.facts(found),
             chip=chip,
@@ -134,7 +134,7 @@ def page_figures(found: Overview) -> dict[str, Figure]:
 def methods(found: Overview) -> list[str]:
     """Which methods were used, and why."""
     stated, shown = _stated(found), [one.of(found.measure) for one in found.policies]
-    used = {f"{interval.method} interval for each {spoken().policy}" for interval in shown if interval is not None}
+    used = {f"{interval.method} interval for each {found.words.policy}" for interval in shown if interval is not None}
     why: dict[str, list[str]] = {}
     for one in found.comparisons:
         reason = one.why if len(found.comparisons) == 1 else one.how
@@ -223,10 +223,10 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         each: list[Any] = []
         if found.tasks:
             pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
-            together = f"all {len(found.tasks):,} {spoken().tasks} holding together"
+            together = f"all {len(found.tasks):,} {found.words.tasks} holding together"
             lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
-            each = [shown_figure(drawn, "tasks", f"Gain on each {spoken().task}. {answers.reading(found)}")]
-        column = found.split or spoken().task
+            each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
+        column = found.split or found.words.task
         title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
         by_task = tables.section(title, lines, figures=each)
         sections.append({**by_task, "heat": _heat(found, links)})
@@ -237,7 +237,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
             "mean alone, in the table above."
         )
-        spread = shown_figure(drawn, "scores", f"How the scores of each {spoken().policy} are spread.")
+        spread = shown_figure(drawn, "scores", f"How the scores of each {found.words.policy} are spread.")
         bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
         sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
     added = [shown_figure(drawn, name, caption) for name, caption in captions().items() if name in drawn]
@@ -260,10 +260,10 @@ def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> di
     each = " each" if len(found.curves) > 1 else ""
     level = (
         f"{formatting.percent(found.confidence)} over all "
-        f"looks{f', for each {spoken().task} by itself' if each else ''}"
+        f"looks{f', for each {found.words.task} by itself' if each else ''}"
     )
     lines = [
-        f"If the {spoken().rollouts} had been run under the sequential rule {found.curves[0].rule}, on "
+        f"If the {found.words.rollouts} had been run under the sequential rule {found.curves[0].rule}, on "
         f"{found.measure}, asking which of the two is better, {level}:",
         *(map(str, found.curves) if len(found.curves) <= FEW else ()),
         *found.replayed,

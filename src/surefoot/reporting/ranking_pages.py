@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
+from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import say, spoken
 from surefoot.reporting.figures import draw_intervals
 from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, letters, narrow, row_height
 from surefoot.reporting.tables import cells_of, rows_under, section
@@ -61,28 +61,28 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     level = formatting.percent(account.plan.confidence)
     if ranking.still is not None:
         return [_race_section(ranking, level, figures)]
-    together = f"All claims of who is better hold together at {level}, over all looks. {say(LETTERS)}"
+    together = f"All claims of who is better hold together at {level}, over all looks. {fill(LETTERS)}"
     header = ["place", "policy", "letters", "rollouts", "joined after", ""]
     rows = [_policy_row(one) for one in ranking.policies]
-    standing = rows_under(f"Where each {spoken().policy} stands", header, rows)
+    standing = rows_under("Where each policy stands", header, rows)
     made = [section("The ranking", [together], standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
         header = ["first", "second", DECIDED, "gain", f"{level} for all sizes together"]
-        pairs = rows_under(f"Every two {spoken().policies}", header, [_pair_row(pair) for pair in ranking.pairs])
+        pairs = rows_under("Every two policies", header, [_pair_row(pair) for pair in ranking.pairs])
         made.append(section("By how much they differ", [_family(ranking, level)], pairs))
     return made
 
 
 def _race_section(ranking: StudyRanking, level: str, figures: dict[str, Any]) -> dict[str, Any]:
     """Who is out, who runs on, and what each did: intervals that allow for all looks."""
-    lines = [*ranking.said, f"The intervals hold for all {spoken().policies} together, at any moment ({level})."]
+    lines = [*ranking.said, f"The intervals hold for all policies together, at any moment ({level})."]
     header = ["", "policy", "estimate", level, "rollouts", "joined after"]
     rows = []
     for one in ranking.policies:
         joined = formatting.counted(one.joined, "round") if one.joined else ""
         cells = ["", ""] if one.interval is None else list(cells_of(one.interval))
         rows.append([one.standing, one.policy, *cells, f"{one.rollouts:,}", joined])
-    table = rows_under(f"Where each {spoken().policy} stands", header, rows)
+    table = rows_under("Where each policy stands", header, rows)
     return section("The race", lines, table, figures=[figures.get("ranking")])
 
 

@@ -10,7 +10,6 @@ from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import number, p_value, percent, span, unit
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
 from surefoot.reporting import answers
 from surefoot.reporting.reviews import LISTED, Judged, code_span, inert, sentence_of
 
@@ -114,7 +113,7 @@ def how(found: Sequence[Regression], grid: Grid) -> list[str]:
     level, rows = percent(one.confidence), sum(len(each.rows) for each in found)
     lines = []
     if rows:
-        each = f" for each {spoken().policy}" if len(found) > 1 else ""
+        each = f" for each {one.words.policy}" if len(found) > 1 else ""
         lines.append(f"{level} that none of the {rows:,} rows below 'all' is called better or worse wrongly{each}.")
     if grid.left:
         lines.append(f"{grid.left:,} more rows: --format html or --json.")

@@ -18,7 +18,7 @@ from surefoot.analysis.overview import Overview, overview
 from surefoot.analysis.rankings import all_pairs
 from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.core.words import Words, in_its_words
+from surefoot.core.words import Words
 from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
 from surefoot.study.clips import ClipFolder
 from surefoot.study.deviations import Deviation, from_earlier
@@ -79,7 +79,6 @@ class Report(Record):
         """What the table calls policies, rollouts, tasks and environments."""
         return self.overview.words
 
-    @in_its_words
     def html(self, *, scripts: bool = True, clips: Mapping[str, str] | None = None) -> str:
         """One self-contained page: no network, light and dark, phone to desktop, prints well.
 
@@ -91,27 +90,23 @@ class Report(Record):
 
         return page(self, scripts=scripts, clips=clips)
 
-    @in_its_words
     def markdown(self) -> str:
         """The answer and its tables as Markdown."""
         from surefoot.reporting.text_formats import markdown
 
         return markdown(self)
 
-    @in_its_words
     def latex(self) -> str:
         """The table of policies for a paper."""
         from surefoot.reporting.text_formats import latex
 
         return latex(self)
 
-    @in_its_words
     def data(self) -> dict[str, Any]:
         """The report as JSON-ready data; long lists of scores are left out."""
         lean: dict[str, Any] = _lean(self.to_dict())
         return lean
 
-    @in_its_words
     def figures(self, *, width: float | None = None, style: str | None = None) -> dict[str, Figure]:
         """Every figure by name.
 
@@ -142,7 +137,6 @@ class Report(Record):
             return write_whole(target, self.html(clips=gathered(self.rollouts, target.with_suffix(".clips"))))
         return _save(self, path)
 
-    @in_its_words
     def __str__(self) -> str:
         from surefoot.reporting.answers import overview_answer, overview_front
         from surefoot.reporting.study_pages import study_answers

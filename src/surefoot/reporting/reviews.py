@@ -18,7 +18,7 @@ from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit, visible
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
-from surefoot.core.words import say, spoken
+from surefoot.core.sentences import fill
 from surefoot.reporting import answers
 
 if TYPE_CHECKING:
@@ -139,10 +139,8 @@ class Review:
 
     def _flips(self, flips: Flips | None) -> list[str]:
         if flips is None:
-            return [
-                "",
-                f"No item can be said to have flipped: nothing tells which two {spoken().rollouts} belong together.",
-            ]
+            which = f"which two {self.found[0].words.rollouts} belong together"
+            return ["", f"No item can be said to have flipped: nothing tells {which}."]
         if not flips.lost and not flips.won:
             return ["", f"No item flipped, of {flips.pairs:,}."]
         parts = [
@@ -151,7 +149,7 @@ class Review:
             if items
         ]
         several = any(_paired(one) not in (0, flips.pairs) for one in self.found)  # each pair was met several times
-        pairs = f"{flips.pairs:,} pairs of {spoken().rollouts}" if several else counted(flips.pairs, "pair")
+        pairs = f"{flips.pairs:,} pairs of {self.found[0].words.rollouts}" if several else counted(flips.pairs, "pair")
         return ["", f"Of {pairs}: {'. '.join(parts)}."]
 
 
@@ -160,7 +158,7 @@ def sentence_of(one: Comparison, first: str, second: str) -> str:
     if one.refused is not None:
         return NO_VERDICT
     if not one.comparable:
-        return say(NO_TASK, first=first, second=second)
+        return fill(NO_TASK, words=one.words, first=first, second=second)
     if one.depends_on and not one.opposite:
         said = sentences.NAMED_DEPENDS.format(first=first, second=second, column=one.depends_on)
         return f"{said[0].upper()}{said[1:]}"
@@ -264,7 +262,7 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
     """The tasks with the greatest changes; their intervals hold together."""
     ordered = sorted(tasks, key=lambda one: -abs(one.gain.estimate))
     first, second = (code_span(name, cell=True) for name in (tasks[0].first, tasks[0].second))
-    lines = [f"| {spoken().task} | {first} | {second} | gain | interval | |", "|---|---|---|---|---|---|"]
+    lines = [f"| {tasks[0].words.task} | {first} | {second} | gain | interval | |", "|---|---|---|---|---|---|"]
     for one in ordered[:MOST_TASKS]:
         cells = [
             code_span(str(one.task), cell=True),
@@ -275,7 +273,7 @@ def _task_table(tasks: Sequence[Comparison]) -> list[str]:
         ]
         lines.append(f"| {' | '.join(cells)} | {sentences.CELL[one.verdict]} |")
     if len(ordered) > MOST_TASKS:
-        lines.append(f"\n{len(ordered) - MOST_TASKS:,} more {spoken().tasks} changed less.")
+        lines.append(f"\n{len(ordered) - MOST_TASKS:,} more {tasks[0].words.tasks} changed less.")
     return lines
 
 

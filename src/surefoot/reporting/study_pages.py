@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
 from surefoot.reporting.conduct_pages import conduct_figures, conduct_lines, conduct_sections
 from surefoot.reporting.ranking_pages import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing
@@ -170,7 +169,7 @@ def fixed_size_sections(compared: Sequence[Comparison]) -> list[dict[str, Any]]:
     rows = [comparison_row(one)[:-1] for one in compared]
     lines = ["Exploratory. The rule looked at these rollouts to decide when to stop, so these intervals and p-values"]
     lines[0] += " do not hold for them; they are for readers who expect them, and for comparison with other papers."
-    table = rows_under(f"Every two {spoken().policies}, fixed size", COMPARED[:-1], rows)
+    table = rows_under("Every two policies, fixed size", COMPARED[:-1], rows)
     return [section("As if the number of rollouts had been fixed", lines, table, opened=False)]
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
 from surefoot.reporting.figures import tile_colours
 
 if TYPE_CHECKING:
@@ -54,9 +53,9 @@ def facts(found: Overview) -> str:
     tasks = len({one.task for one in found.cells})
     parts = [
         found.source,
-        formatting.rollouts(found.rollouts),
-        f"{len(found.policies):,} {spoken().policies}" if len(found.policies) > 1 else "",
-        f"{tasks:,} {spoken().tasks}" if tasks else "",
+        formatting.rollouts(found.rollouts, found.words),
+        f"{len(found.policies):,} {found.words.policies}" if len(found.policies) > 1 else "",
+        f"{tasks:,} {found.words.tasks}" if tasks else "",
         _named("dataset", found.datasets),
         _named("judge", found.judges),
     ]
@@ -140,7 +139,7 @@ def notes(found: Overview) -> list[str]:
     said = _interval_notes(found)
     if found.ranking is not None:
         if found.ranking.letters.readable:
-            said.append(f"Two {spoken().policies} share a letter exactly when no difference between them was shown.")
+            said.append(f"Two {found.words.policies} share a letter exactly when no difference between them was shown.")
         else:
             said += found.ranking.letters.notes
         said.append(f"Ranks and letters are based on {found.measure}.")
@@ -154,7 +153,7 @@ def notes(found: Overview) -> list[str]:
         said.append(f"No {found.measure} is known for {sentences.listed(unknown)}: left out of every comparison.")
     voided = sum(one.void for one in found.policies)
     if voided:
-        said.append(f"{formatting.rollouts(voided)} did not count, being void or not needed.")
+        said.append(f"{formatting.rollouts(voided, found.words)} did not count, being void or not needed.")
     return said
 
 
@@ -224,11 +223,11 @@ def correction_lines(found: Overview) -> list[str]:
     methods = sentences.listed(sorted({one.interval.method for one in found.corrections}))
     without = [one.policy for one in found.policies if one.policy not in {c.policy for c in found.corrections}]
     return [
-        f"Corrected: the {what} of each {spoken().policy} over all its {spoken().rollouts}, by those of them "
+        f"Corrected: the {what} of each {found.words.policy} over all its {found.words.rollouts}, by those of them "
         "that a human labelled too "
         f"({methods} interval). This is right if those were drawn at random.",
-        f"Gains, verdicts, ranks and letters are corrected item by item where both {spoken().policies} carry "
-        f"labels. Rates by {spoken().task} "
+        f"Gains, verdicts, ranks and letters are corrected item by item where both {found.words.policies} carry "
+        f"labels. Rates by {found.words.task} "
         "and the tables below are what the judge said, and only as correct as the judge is.",
         *([f"Without human labels, so not corrected: {sentences.listed(without)}."] if without else []),
         *dict.fromkeys(str(note) for one in found.corrections for note in one.interval.notes),
@@ -242,9 +241,11 @@ def heat(found: Overview) -> dict[str, Any]:
     known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
-    short = f"{what} by {spoken().task}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
+    short = (
+        f"{what} by {found.words.task}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
+    )
     each = f"{formatting.percent(found.confidence)} for each cell by itself"
-    told = short if len(policies) > MANY else f"{what} by {spoken().task}, with its interval ({each}) and n."
+    told = short if len(policies) > MANY else f"{what} by {found.words.task}, with its interval ({each}) and n."
     return {
         "caption": told,
         "policies": policies,

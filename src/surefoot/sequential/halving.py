@@ -19,7 +19,6 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
 from surefoot.numerics.betting import halving, race_bets
 from surefoot.numerics.betting.halving import Stage
 from surefoot.sequential.history import Trail
@@ -277,12 +276,12 @@ class HalveState(SelectionState, Record):
             return f"Stage {stage} of {len(rule.stages)}, round {self.rounds} of {at}: {running}."
         if not self.finished or number is None:
             done = f"{len(self.confirmed):,} of {rule.fresh:,}"
-            return f"{self.named} is picked; {done} fresh {spoken().rollouts} of it are in."
+            return f"{self.named} is picked; {done} fresh rollouts of it are in."
         shown = formatting.number(number.estimate, number.scale)
         bound = formatting.number(number.value, number.scale, "down")
         verb = "succeeded in" if number.scale == "rate" else "scored"
         return (
-            f"{self.named} is picked of {len(rule.names)}. In {rule.fresh:,} fresh {spoken().rollouts} it {verb} "
+            f"{self.named} is picked of {len(rule.names)}. In {rule.fresh:,} fresh rollouts it {verb} "
             f"{shown}: at least {bound} ({formatting.percent(rule.confidence)}). That it is the best is not claimed."
         )
 

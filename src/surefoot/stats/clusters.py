@@ -14,7 +14,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.core.words import spoken
+from surefoot.core.words import Worded
 from surefoot.stats import differences, order_free
 from surefoot.stats.means import WRITE
 from surefoot.stats.task_weights import Weights, task_weights
@@ -35,7 +35,7 @@ MEASURED, GUARANTEED = "guarded cluster t", "weighted Gaffke"
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterShape(Record):
+class ClusterShape(Worded):
     """What the sizes of clusters alone tell.
 
     Attributes:
@@ -57,7 +57,7 @@ class ClusterShape(Record):
             f"{self.clusters:,} clusters, equivalent to {formatting.rounded(self.effective, 1, 'down'):.1f} of "
             "equal size, "
             f"{formatting.rounded(self.freedom, 1, 'down'):.1f} degrees of freedom; the largest holds "
-            f"{100 * self.largest_share:.0f}% of the {spoken().rollouts}."
+            f"{100 * self.largest_share:.0f}% of the {self.words.rollouts}."
         )
 
 

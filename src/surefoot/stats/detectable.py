@@ -13,10 +13,9 @@ from typing import Literal
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.gain import Gain
-from surefoot.core.record import Record
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import spoken
+from surefoot.core.words import Worded
 from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_power import Power, approximate_rollouts, paired_power
 from surefoot.stats.exact_power import power as at_rates
@@ -41,7 +40,7 @@ MOST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook(Record):
+class Outlook(Worded):
     """What an evaluation of this size could have shown, and what it would take to show the gain it observed.
 
     Attributes:
@@ -98,7 +97,7 @@ class Outlook(Record):
     def wanted(self) -> str:
         """How many would tell, in words."""
         if self.reason == "no gain":
-            return f"No gain was observed: no number of {spoken().rollouts} would show one."
+            return f"No gain was observed: no number of {self.words.rollouts} would show one."
         told = []
         if self.not_worse is not None:
             few = self._count(self.not_worse)
@@ -109,7 +108,7 @@ class Outlook(Record):
             told.append(f"{count[0].lower()}{count[1:]} to {aim}" if told else f"{count} would be needed to {aim}")
         said = f"{', '.join(told)}, if the observed gain is the true one." if told else ""
         if self.reason == "at margin":
-            said += f" The observed gain is as large as the margin: no number of {spoken().rollouts} would decide."
+            said += f" The observed gain is as large as the margin: no number of {self.words.rollouts} would decide."
         return said.lstrip()
 
     def _size(self) -> str:
@@ -117,22 +116,25 @@ class Outlook(Record):
             return self._units(self.sizes[0])
         one, *others = self.sizes
         if others in ([], [one]):
-            return f"{formatting.rollouts(one)} each"
-        return f"{one:,} and {others[0]:,} {spoken().rollouts}"
+            return f"{formatting.rollouts(one, self.words)} each"
+        return f"{one:,} and {others[0]:,} {self.words.rollouts}"
 
     def _count(self, size: int) -> str:
-        kinds = {"rollouts": f"{spoken().rollouts} of each {spoken().policy}", "environments": spoken().environments}
+        kinds = {
+            "rollouts": f"{self.words.rollouts} of each {self.words.policy}",
+            "environments": self.words.environments,
+        }
         kind = kinds.get(self.unit, self.unit) if self.unit == "rollouts" or not self.called else self.called
         if size > MOST:
             return f"More than a million {kind}"
-        of = f"{formatting.rollouts(size)} of each {spoken().policy}"
+        of = f"{formatting.rollouts(size, self.words)} of each {self.words.policy}"
         return f"About {of if self.unit == 'rollouts' else self._units(size)}"
 
     def _units(self, size: int) -> str:
         if self.called and size > 1:
             return f"{size:,} {self.called}"
         if self.unit == "environments":
-            return f"{size:,} {spoken().environment if size == 1 else spoken().environments}"
+            return f"{size:,} {self.words.environment if size == 1 else self.words.environments}"
         return formatting.counted(size, self.unit.removesuffix("s"))
 
 

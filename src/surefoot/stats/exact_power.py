@@ -14,7 +14,6 @@ from surefoot.core import formatting
 from surefoot.core.assumptions import PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally
-from surefoot.core.words import spoken
 from surefoot.numerics import normal_quantiles
 from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
 from surefoot.stats.pair_tests import mcnemar
@@ -188,7 +187,7 @@ class RolloutsNeeded(Record):
     def __str__(self) -> str:
         one, other = (formatting.number(rate) for rate in self.rates)
         return (
-            f"about {formatting.rollouts(self.rollouts)} of each {spoken().policy} to tell {one} from {other} with "
+            f"about {formatting.rollouts(self.rollouts)} of each policy to tell {one} from {other} with "
             f"{formatting.percent(self.power)} power (normal approximation)."
         )
 

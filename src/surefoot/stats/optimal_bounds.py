@@ -14,7 +14,6 @@ from surefoot.core import formatting
 from surefoot.core.assumptions import DRAWN_ONCE, ONE_RATE, RATE_EXACT
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.tally import Tally
-from surefoot.core.words import spoken
 from surefoot.stats.rate_methods import Ends, rate_method
 from surefoot.stats.rates import counts
 
@@ -199,11 +198,9 @@ def _bound(tally: Tally, side: Side, confidence: float, draw: float, seed: int |
     if value == (1.0 if lower else 0.0):
         notes.append(_certain(value, confidence, "bound"))
     elif value > 0.0 and tally.successes == 0 and lower:
-        notes.append(f"A positive bound without one success: the draw, not the {spoken().rollouts}, lifted it above 0.")
+        notes.append("A positive bound without one success: the draw, not the rollouts, lifted it above 0.")
     elif value < 1.0 and tally.failures == 0 and not lower:
-        notes.append(
-            f"A bound below 100% without one failure: the draw, not the {spoken().rollouts}, pushed it below 1."
-        )
+        notes.append("A bound below 100% without one failure: the draw, not the rollouts, pushed it below 1.")
     return Bound(
         side=side,
         value=value,

@@ -9,7 +9,6 @@ import math
 
 from surefoot.core.assumptions import GAIN_NEARLY, PAIRS_APART, TEST_GUARANTEED, Assumption
 from surefoot.core.tally import PairTally, pair_tally
-from surefoot.core.words import spoken
 from surefoot.numerics import normal_quantiles
 from surefoot.stats.rate_tests import GainTest
 
@@ -127,7 +126,7 @@ def _test(
     statistic: float | None = None,
 ) -> GainTest:
     both, first, second = (min(1.0, max(0.0, value)) for value in values)
-    quiet = (f"No pair is discordant: nothing speaks for either {spoken().policy}.",)
+    quiet = ("No pair is discordant: nothing speaks for either policy.",)
     return GainTest(
         p_value=both,
         first_better=first,

@@ -12,7 +12,6 @@ from surefoot._arguments import write
 from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.core.words import spoken
 from surefoot.stats import differences
 
 if TYPE_CHECKING:
@@ -204,7 +203,7 @@ def _strengths(
     notes: tuple[str, ...] = (f"{games.independent:,} {games.unit}." if few else f"{resamples:,} resamples.",)
     if is_open:
         where = f"Without one of the {games.unit}" if few else "In many resamples"
-        notes += (f"{where} {spoken().a_policy} never lost or never won: that end is held finite, not known.",)
+        notes += (f"{where} a policy never lost or never won: that end is held finite, not known.",)
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
     ranks = _ranks(theta, covariance, least, freedom, confidence)
     return Strengths(

@@ -10,7 +10,6 @@ from surefoot.core import formatting
 from surefoot.core.interval import Bound
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
-from surefoot.core.words import spoken
 from surefoot.stats.rates import clopper_pearson_lower
 
 MOST = 1_000_000_000
@@ -47,11 +46,8 @@ class Claim(Record):
         if self.more is not None:
             return f"{base} {formatting.counted(self.more, 'more rollout')} at the observed rate would do."
         if self.bound.estimate <= self.at_least:
-            return (
-                f"{base} The observed rate is not above it, so no number of {spoken().rollouts} at that rate "
-                "would be enough."
-            )
-        return f"{base} At the observed rate more than {MOST:,} {spoken().rollouts} would be needed."
+            return f"{base} The observed rate is not above it, so no number of rollouts at that rate would be enough."
+        return f"{base} At the observed rate more than {MOST:,} rollouts would be needed."
 
 
 def claim(tally: Tally, *, at_least: float, confidence: float = 0.95) -> Claim:

@@ -15,7 +15,6 @@ from surefoot.core.interval import Bound, Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.core.words import spoken
 from surefoot.stats.one_sided_gains import gain_bounds, gain_sides
 from surefoot.stats.rates import clopper_pearson, clopper_pearson_lower
 from surefoot.stats.score_gains import score_gain_bound, score_test
@@ -362,7 +361,7 @@ def _ordered(policies: Policies) -> list[str]:
     """The names, highest estimate first; refuses what cannot be compared."""
     _check.instance(policies, "policies", Mapping)  # type: ignore[type-abstract]
     if not 2 <= len(policies) <= MOST_POLICIES:
-        must = f"hold 2 to {MOST_POLICIES:,} {spoken().policies}; got {len(policies):,}."
+        must = f"hold 2 to {MOST_POLICIES:,} policies; got {len(policies):,}."
         raise _check.wrong("policies", must, policies)
     kinds = {type(one) for one in policies.values()}
     for name, one in policies.items():

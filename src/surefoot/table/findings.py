@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.core.record import Record
-from surefoot.core.words import spoken
 
 STOPPED = "stopped early"
 """The kind of a finding on a run that stopped by its own outcomes."""
@@ -74,7 +73,7 @@ def own_total(what: str, says: float, counted: float) -> Finding:
     return Finding(
         about="own totals disagree",
         values={"of": what, "given": says, "counted": counted},
-        says=f"The file gives {what} as {says:.10g}; its {spoken().rollouts} give {counted:.10g}.",
+        says=f"The file gives {what} as {says:.10g}; its rows give {counted:.10g}.",
         threatens="Rows may be missing, repeated or changed, so any number made from them may be wrong.",
         remedy="Find out which of the two is right before using either.",
     )

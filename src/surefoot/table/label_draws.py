@@ -17,7 +17,7 @@ from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.formatting import csv_text
 from surefoot.core.record import Record
-from surefoot.core.words import spoken
+from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.table.columns import plain
 from surefoot.table.design import MEETS
@@ -70,7 +70,7 @@ class Head(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class LabelDraw(Record):
+class LabelDraw(Worded):
     """Items drawn for a person to label.
 
     Attributes:
@@ -101,10 +101,11 @@ class LabelDraw(Record):
         return (
             f"{formatting.counted(self.head.drawn, 'item')} of {self.head.items:,} drawn at "
             f"random, seed {self.head.seed}: "
-            f"{formatting.rollouts(len(self.rows))} to label."
+            f"{formatting.rollouts(len(self.rows), self.words)} to label."
         )
 
 
+@in_its_words
 def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
     """Which items should a person label? Every rollout of items drawn at random, in random order, blind.
 
@@ -133,7 +134,7 @@ def draw_labels(rollouts: Rollouts, items: int, *, seed: int) -> LabelDraw:
     if items > len(listed.items):
         raise _check.wrong(
             "items",
-            f"be at most the {len(listed.items):,} that every {spoken().policy} has an outcome on; got {items}.",
+            f"be at most the {len(listed.items):,} that every {rollouts.words.policy} has an outcome on; got {items}.",
             items,
         )
     head = Head(items, len(listed.items), seed, listed.by, listed.fingerprint)

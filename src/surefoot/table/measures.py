@@ -90,7 +90,7 @@ def measuring(
 def _refuse(rollouts: Rollouts, rows: pl.DataFrame, must: str, what: str, cure: str = "") -> None:
     if rows.height:
         places = formatting.some_names([f"{row:,}" for row in rows["__row__"].to_list()], SHOWN)
-        many = f"{formatting.rollouts(rows.height)} {what if rows.height > 1 else _singular(what)}"
+        many = f"{formatting.rollouts(rows.height, rollouts.words)} {what if rows.height > 1 else _singular(what)}"
         raise DataError(f"{must}; {many}: row {places}.", source=rollouts.source, cure=cure)
 
 

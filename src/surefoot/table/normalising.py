@@ -13,7 +13,7 @@ from surefoot._arguments import write
 from surefoot.core import formatting
 from surefoot.core.formatting import one_line
 from surefoot.core.notes import Noted
-from surefoot.core.words import spoken
+from surefoot.core.words import USUAL, Words
 from surefoot.errors import DataError
 from surefoot.table import cells
 from surefoot.table.cells import Cell
@@ -49,6 +49,7 @@ class Asked:
         sheet: The sheet to read of a workbook; its first when None.
         kept: The frame's columns that are kept as labels although no canonical column is made of them.
         fields: Paths of fields inside objects that are read as columns.
+        words: What the table calls its things.
         strict: Whether a file of a folder that cannot be used is refused; it is left out and named otherwise.
     """
 
@@ -61,6 +62,7 @@ class Asked:
     kept: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     strict: bool = False
+    words: Words = USUAL
 
     def __post_init__(self) -> None:
         for column in self.columns:
@@ -170,7 +172,7 @@ def from_engine(frame: nw.LazyFrame[Any], asked: Asked, *, source: str) -> Canon
             wrong = [part.bad.cast(nw.Int64).alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True)]
             name = _cell_at_fault(column, found, asked, small(first.select(*wrong)) if wrong else {})
             value = small(first.select(name))[name][0]
-            raise _refused(column, name, value, asked.scoring, source=source, row=None)
+            raise _refused(column, name, value, asked, source=source, row=None)
     said = _missing(int(counted["__none__"][0] or 0), int(counted["__all__"][0]), source)
     kept = (cells.by_narwhals(LABEL, name, schema[name], source).value.alias(column) for column, name in labels.items())
     return Canonical(
@@ -359,7 +361,7 @@ def _first_bad(
     column = next(column for column, flag in flags.items() if flag)
     wrong = first.select(part.bad.alias(name) for name, part in zip(asked.scoring.needs, parts, strict=True))
     name = _cell_at_fault(column, found, asked, wrong.to_dict(as_series=False))
-    return _refused(column, name, first[name][0], asked.scoring, source=source, row=row)
+    return _refused(column, name, first[name][0], asked, source=source, row=row)
 
 
 def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: Mapping[str, list[Any]]) -> str:
@@ -369,17 +371,17 @@ def _cell_at_fault(column: str, found: Mapping[str, str], asked: Asked, wrong: M
     return found["stage"] if column == "score" and asked.scoring.stages else found[column]
 
 
-def _refused(column: str, name: str, value: object, scoring: Scoring, *, source: str, row: int | None) -> DataError:
+def _refused(column: str, name: str, value: object, asked: Asked, *, source: str, row: int | None) -> DataError:
     if column == "policy":
         return DataError(
-            f"{cells.called(column, name)} must name {spoken().a_policy} in every row; "
+            f"{cells.called(column, name)} must name {asked.words.a_policy} in every row; "
             f"got {'an empty cell' if value is None else repr(value)}.",
             source=source,
             row=row,
         )
-    if column == "score" and scoring.must:
+    if column == "score" and asked.scoring.must:
         what = cells.called(column, name)
-        return DataError(f"{what} must {scoring.must}; got {value!r}.", source=source, row=row)
+        return DataError(f"{what} must {asked.scoring.must}; got {value!r}.", source=source, row=row)
     return cells.wrong_cell(column, name, value, source=source, row=row)
 
 

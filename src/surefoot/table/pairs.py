@@ -12,7 +12,6 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import PairTally
-from surefoot.core.words import spoken
 from surefoot.errors import DataError
 from surefoot.table.crosstab import WIDE, Counted, crosstab
 from surefoot.table.normalising import home, small
@@ -140,10 +139,10 @@ def pairing(rollouts: Rollouts, first: str, second: str, measure: Measure | None
     rollouts.require(what)
     design = rollouts.design
     if rollouts.collected == "independent":
-        words = spoken()
+        words = rollouts.words
         return Pairing((), f"Not paired: each {words.rollout} drew {words.an_environment} of its own, as declared.")
     if design.unit is None:
-        return Pairing((), f"Not paired: no column tells which {spoken().rollouts} belong together.")
+        return Pairing((), f"Not paired: no column tells which {rollouts.words.rollouts} belong together.")
     on = design.keys("unit", "setting")
     met = _met(rollouts, first, second, on)
     for key in design.keys("repeat"):
@@ -208,15 +207,13 @@ def _declared(rollouts: Rollouts, first: str, second: str, keys: tuple[str, ...]
     for name in (first, second):
         for key in keys:
             if empty[name, key]:
-                raise DataError(
-                    f"`{key}` must be known for every {spoken().rollout} of {name!r}; {empty[name, key]:,} have none.",
-                    source=rollouts.source,
-                )
+                must = f"must be known for every {rollouts.words.rollout} of {name!r}"
+                raise DataError(f"`{key}` {must}; {empty[name, key]:,} have none.", source=rollouts.source)
     met = _met(rollouts, first, second, keys)
     if met.repeated:
+        words, by = rollouts.words, ", ".join(keys)
         raise DataError(
-            f"each {spoken().policy} must have one {spoken().rollout} per {', '.join(keys)}; {met.repeated}.",
-            source=rollouts.source,
+            f"each {words.policy} must have one {words.rollout} per {by}; {met.repeated}.", source=rollouts.source
         )
 
 
@@ -224,7 +221,7 @@ def two_policies(rollouts: Rollouts, first: str, second: str) -> None:
     """Refuse to compare a policy with itself, or with one that is not there."""
     if first == second:
         raise _check.wrong(
-            ("first", "second"), f"be different {spoken().policies}; got {first!r} twice.", (first, second)
+            ("first", "second"), f"be different {rollouts.words.policies}; got {first!r} twice.", (first, second)
         )
     for name in (first, second):
         if name not in rollouts.policies:
@@ -257,7 +254,7 @@ def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _M
     if twice.size:
         place = ", ".join(f"{key} {table.labels(key)[twice[0]]!r}" for key in on)
         times, who = max((ones[twice[0]], first), (others[twice[0]], second))
-        repeated = f"{who!r} has {formatting.rollouts(int(times))} with {place}"
+        repeated = f"{who!r} has {formatting.rollouts(int(times), rollouts.words)} with {place}"
     return _Met(matched, (int(ones.sum()) - matched, int(others.sum()) - matched), repeated)
 
 
@@ -296,7 +293,7 @@ def _numbered(rollouts: Rollouts, by: tuple[str, ...]) -> Rollouts:
 
     if not rollouts.ordered or not rollouts.frame.implementation.is_polars():
         raise DataError(
-            f"the order of the {spoken().rollouts} must be known to pair the n-th with the n-th; it is not. "
+            f"the order of the {rollouts.words.rollouts} must be known to pair the n-th with the n-th; it is not. "
             "Add an `order`, a `seed` or a `condition` column.",
             source=rollouts.source,
         )

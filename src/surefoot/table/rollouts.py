@@ -16,7 +16,7 @@ from surefoot.core.assumptions import Environments
 from surefoot.core.notes import Noted
 from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import Tally
-from surefoot.core.words import NOUNS, Words, in_its_words
+from surefoot.core.words import NOUNS, USUAL, Words
 from surefoot.errors import DataError
 from surefoot.table.cells import outside
 from surefoot.table.columns import COLUMNS, NUMBERS, TEXT, WHOLE
@@ -76,7 +76,7 @@ class Rollouts:
         >>> import surefoot as sf
         >>> rollouts = sf.read(pl.DataFrame({"policy": ["new", "new", "old"], "success": [1, 0, 0]}))
         >>> print(rollouts.where(policy="new").tally())
-        1 of 2 rollouts succeeded.
+        1 of 2 succeeded.
     """
 
     frame: nw.LazyFrame[Any]
@@ -92,7 +92,7 @@ class Rollouts:
     whole: bool = field(default=True, repr=False)
     named: Mapping[str, str] = field(default_factory=dict, repr=False)
     labelling: Labelling | None = field(default=None, repr=False)
-    words: Words = field(default_factory=Words, repr=False)
+    words: Words = field(default=USUAL, repr=False)
     declared: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -182,11 +182,11 @@ class Rollouts:
         values = small(self.frame.select(column).unique())[column]
         return tuple(sorted(value for value in values if value is not None))
 
-    @in_its_words
     def __repr__(self) -> str:
-        what = [formatting.policies(len(self.policies))]
-        what += [formatting.tasks(len(self.tasks))] if self.tasks else []
-        return f"<{formatting.rollouts(len(self))} of {', '.join(what)}{f' from {self.source}' if self.source else ''}>"
+        what = [formatting.policies(len(self.policies), self.words)]
+        what += [formatting.tasks(len(self.tasks), self.words)] if self.tasks else []
+        origin = f" from {self.source}" if self.source else ""
+        return f"<{formatting.rollouts(len(self), self.words)} of {', '.join(what)}{origin}>"
 
     def _repr_html_(self) -> str:
         """The table as a notebook shows it: how many rollouts of what, and its first rows."""
@@ -382,15 +382,14 @@ class Rollouts:
 
         return matched(self, first, second, on, measure)
 
-    @in_its_words
     def __str__(self) -> str:
-        tasks = f" on {formatting.tasks(len(self.tasks))}" if self.tasks else ""
+        tasks = f" on {formatting.tasks(len(self.tasks), self.words)}" if self.tasks else ""
         known = [name for name in ("success", "score") if name in self.columns]
         scale = f" in [{self.low:g}, {self.high:g}]" if "score" in known else ""
         origin = f", from {self.source}" if self.source else ""
         return (
-            f"{formatting.rollouts(len(self))} of {formatting.policies(len(self.policies))}{tasks}, "
-            f"with {' and '.join(known)}{scale}{origin}."
+            f"{formatting.rollouts(len(self), self.words)} of "
+            f"{formatting.policies(len(self.policies), self.words)}{tasks}, with {' and '.join(known)}{scale}{origin}."
         )
 
     # For the rooms above

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import _check
 from surefoot._arguments import write
-from surefoot.core.words import spoken
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -169,7 +168,7 @@ def timed(rows: Sequence[Started], policies: Sequence[str], parallel: int, sourc
     for one, other in pairwise(ours):
         if (one.start, one.key, one.policy) == (other.start, other.key, other.policy):
             raise DataError(
-                f"start times must tell the {spoken().rollouts} of {one.policy!r} apart; two are equal. Number the "
+                f"start times must tell the rollouts of {one.policy!r} apart; two are equal. Number the "
                 "starts 1, 2, 3, ... instead.",
                 source=source,
                 row=other.place,
@@ -178,7 +177,7 @@ def timed(rows: Sequence[Started], policies: Sequence[str], parallel: int, sourc
     if len(found) < len(ours):
         return Prefix(found, f"the outcome of row {ours[len(found)].place}")
     more = any(row.policy in policies and row.start is not None and row.start > last for row in rows)
-    return Prefix(found, f"{spoken().rollouts} that may still run" if more else "")
+    return Prefix(found, "rollouts that may still run" if more else "")
 
 
 def in_rows(rows: Sequence[Started], policies: Sequence[str]) -> Prefix:
@@ -226,7 +225,7 @@ def refuse_other_order(rollouts: Rollouts) -> None:
     as_ends = any(after - long < before - short for (before, short), (after, long) in pairwise(lasting))
     if falls or (overlap and as_ends and not says_start(rollouts)):
         raise DataError(
-            f"rows must be in the order in which {spoken().rollouts} were started; "
+            f"rows must be in the order in which {rollouts.words.rollouts} were started; "
             f"`{rollouts.called('started_at')}` shows another order.",
             source=rollouts.source,
             cure=f"Say which column tells the starts: {write('start_order', 'COLUMN')}.",
@@ -315,7 +314,7 @@ def _last_full(rows: Sequence[Started], parallel: int, source: str) -> float:
             continue
         if row.took is None and not row.runs:
             raise DataError(
-                f"the duration of every {spoken().rollout} must be known to tell by start times which are missing.",
+                "the duration of every rollout must be known to tell by start times which are missing.",
                 source=source,
                 row=row.place,
                 cure="Number the starts 1, 2, 3, ... instead.",
@@ -327,9 +326,7 @@ def _last_full(rows: Sequence[Started], parallel: int, source: str) -> float:
     for moment in sorted(changes):
         running += changes[moment]
         if running > parallel:
-            raise DataError(
-                f"at most {parallel} {spoken().rollouts} must run at once, as declared; {running} did.", source=source
-            )
+            raise DataError(f"at most {parallel} rollouts must run at once, as declared; {running} did.", source=source)
         last = moment if running == parallel else last
     return last
 
@@ -342,7 +339,7 @@ def _starts(rollouts: Rollouts, column: str) -> list[float]:
         if start is None:
             must = "a whole number" if number else "a time"
             raise DataError(
-                f"`{rollouts.called(column)}` must give the start of every {spoken().rollout} as {must}; got "
+                f"`{rollouts.called(column)}` must give the start of every {rollouts.words.rollout} as {must}; got "
                 f"{str(value)[:40]!r}.",
                 source=rollouts.source,
                 row=place,

@@ -13,4 +13,4 @@ def test_openpi_droid_success_is_a_share(tmp_path: Path) -> None:
     assert rollouts.policies == ("droid",)
     assert rollouts.scores().values == (1.0, 0.5, 0.0)
     whole = (FIXTURES / "droid" / "eval_2025_03_04.csv").read_text().replace("0.5", "1.0")
-    assert str(sf.read(put(tmp_path, "a.csv", whole.encode())).tally()) == "2 of 3 rollouts succeeded."
+    assert str(sf.read(put(tmp_path, "a.csv", whole.encode())).tally()) == "2 of 3 succeeded."

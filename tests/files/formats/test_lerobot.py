@@ -42,7 +42,7 @@ def test_lerobot_older_shape_has_seeds() -> None:
     rollouts = sf.read(FIXTURES / "lerobot_old" / "eval_info.json", policy="act")
     assert rollouts.policies == ("act",)
     assert rollouts.column("seed") == ("1000", "1001", "1002")
-    assert str(rollouts.tally()) == "2 of 3 rollouts succeeded."
+    assert str(rollouts.tally()) == "2 of 3 succeeded."
 
 
 def test_lerobot_total_that_disagrees_is_found(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_lm_eval_samples() -> None:
     rollouts = sf.read(path)
     assert rollouts.names("task") == ("gsm8k",)
     assert rollouts.policies == ("lm_eval",)
-    assert str(rollouts.tally()) == "1 of 2 rollouts succeeded."
+    assert str(rollouts.tally()) == "1 of 2 succeeded."
     assert rollouts.column("condition") == ("h0", "h1")
     assert any("'flexible-extract' are left out" in note for note in rollouts.notes)
 

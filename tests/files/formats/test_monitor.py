@@ -21,11 +21,11 @@ def test_monitor() -> None:
     rollouts = sf.read(FIXTURES / "sb3" / "0.monitor.csv")
     assert rollouts.policies == ("sb3",)
     assert rollouts.names("task") == ("PandaReach-v3",)
-    assert str(rollouts.tally()) == "2 of 3 rollouts succeeded."
+    assert str(rollouts.tally()) == "2 of 3 succeeded."
     assert rollouts.column("reward") == (-12.5, -3.0, -1.0)
 
 
 def test_a_monitor_without_the_environments_name_has_no_task(tmp_path: Path) -> None:
     rollouts = sf.read(put(tmp_path, "ppo.monitor.csv", '#{"t_start": 1.0}\nr,l,t,is_success\n1.0,10,0.5,1.0\n'))
     assert "task" not in rollouts.columns
-    assert str(rollouts.tally()) == "1 of 1 rollout succeeded."
+    assert str(rollouts.tally()) == "1 of 1 succeeded."
