@@ -1,4 +1,4 @@
-"""How does an argument become a value that the rest of the code may trust?
+"""Checks of arguments, and the wording of every refusal.
 
 Every refusal has one wording: what must hold; what was got; and, where it helps, what to do.
 """

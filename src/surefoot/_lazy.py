@@ -1,4 +1,4 @@
-"""How does a package offer all its names while importing only those that are used?"""
+"""Names of a package, imported when they are used."""
 
 from __future__ import annotations
 

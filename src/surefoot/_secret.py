@@ -1,4 +1,4 @@
-"""How is a secret kept out of every print, log, report and error?"""
+"""A string that no print, log, report or error shows."""
 
 from __future__ import annotations
 

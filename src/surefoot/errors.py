@@ -1,4 +1,4 @@
-"""Which errors can a caller catch?
+"""The errors that a caller can catch.
 
     SurefootError
     ├── DataError      a file, a row or a value that cannot be used

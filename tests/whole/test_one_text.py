@@ -109,6 +109,14 @@ def test_neither_a_report_nor_a_command_changes_what_a_result_says(both, tmp_pat
     assert [(str(part), part.to_dict()) for each in both for result in each for part in inner(result)] == before
 
 
+def test_what_a_report_writes_is_what_its_parts_say_alone(tmp_path):
+    data = sf.report(table(MODELS, tmp_path)).data()
+    said = [one for one in written(data) if "says" in one and one["type"] in ("Note", "Assumption")]
+    assert len(said) > 10
+    for one in said:
+        assert str(Record.from_dict(one)) == one["says"]
+
+
 def test_what_is_read_back_says_the_same(both):
     for result in both[1]:
         again = Record.from_dict(result.to_dict())

@@ -67,7 +67,7 @@ class AttemptsCompared(Record):
 def pass_rates(
     rollouts: Rollouts, attempts: int, *, every: bool = False, confidence: float = 0.95
 ) -> tuple[Attempts, ...]:
-    """How likely is at least one success in this many attempts (pass@k), or that all succeed (pass^k), for each policy?
+    """Pass@k or pass^k of each policy, with confidence intervals.
 
     A problem is a task and condition (item, scene) of the table, or a task where there are no conditions; the rollouts
     of a policy at it are the attempts.
@@ -107,7 +107,7 @@ def compare_pass_rates(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> AttemptsCompared:
-    """Is at least one success in this many attempts likelier for the first policy, on the problems that both met?
+    """Difference of two policies in pass@k or pass^k, on the problems that both met.
 
     Args:
         rollouts: The table.

@@ -28,7 +28,7 @@ def change(
     margin: float = 0.0,
     gate: bool = False,
 ) -> tuple[Comparison, ...]:
-    """Which policies got better or worse since the previous run, with no false one among them?
+    """Comparison of each policy with itself in the previous run, with one error for all.
 
     Rollouts are paired when both runs say in which environment each took place.
 

@@ -45,7 +45,7 @@ class EvidenceCurve(Record):
 def evidence_curves(
     rollouts: Rollouts, first: str, second: str, *, measure: Measure | None = None, confidence: float = 0.95
 ) -> tuple[tuple[EvidenceCurve, ...], tuple[str, ...]]:
-    """How did the evidence between two policies grow, task by task, and what must a reader know of it?
+    """Evidence between two policies after each pair, task by task.
 
     Empty when the order of the rollouts is not recorded, no pair has both outcomes, or there are too many to draw.
 

@@ -29,7 +29,7 @@ WIDER = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Dominance(Record):
-    """One policy against another: cheaper, and not worse by the margin?
+    """One policy against another: cheaper, and not worse by the margin.
 
     Attributes:
         winner: The policy that may be the better choice.
@@ -151,7 +151,7 @@ def pareto(
     weights: Weights = "units",
     confidence: float = 0.95,
 ) -> Front:
-    """Pareto front of quality and cost: which policies are shown cheaper and not worse than which?
+    """Pareto front of quality and cost: which policies are shown cheaper and not worse than which.
 
     A claim is an intersection-union test of two needs: a mean cost at most 1.0 times the other's, and a quality not
     worse by the margin. All pairs are looked at in both directions, with no false claim among them (Holm).

@@ -45,7 +45,7 @@ class Correction(Record):
 def human_corrections(
     rollouts: Rollouts, *, measure: Measure = "success", confidence: float = 0.95
 ) -> tuple[Correction, ...]:
-    """What are the rates behind a judge's, for each policy with rollouts that a human labelled too?
+    """Success rates corrected by human labels, for each policy that carries some.
 
     The labelled rollouts, taken to be drawn at random from the policy's own, tell how far the judge is off on all of
     them (prediction-powered): however bad the judge is, this is right. Epochs of one item count as one, and items of

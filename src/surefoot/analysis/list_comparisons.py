@@ -79,7 +79,7 @@ def compare_on_list(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> ListComparison:
-    """Is the first policy better on these items: what would a complete run of the list show?
+    """Comparison of two policies on a declared list of items, of which a random part was run.
 
     Where the second policy ran every item of the list and the first only part of it, the second's results are used as
     predictions, and only the first had to run.

@@ -128,7 +128,7 @@ def plan_from_pilot(
     power: float = 0.8,
     confidence: float = 0.95,
 ) -> PilotPlan:
-    """How many rollouts tell two policies apart, if they vary as in a pilot?
+    """Sample size that tells two policies apart, if they vary as in a pilot.
 
     Args:
         rollouts: The pilot.

@@ -58,7 +58,7 @@ def rank(
     own_intervals: bool = False,
     progress: Progress | None = None,
 ) -> Ranking:
-    """Which policies are better than which, with no false verdict among all pairs?
+    """All pairwise comparisons of the policies of a table with one error, their ranks and letters.
 
     Each pair is compared by the method that its data call for, at its share of the error (Bonferroni), so that the
     intervals shown agree with the verdicts and all hold together.

@@ -298,7 +298,7 @@ def replay_pairs(
     population: int | None = None,
     futility: float = 0.0,
 ) -> Replay:
-    """When would each sequential rule have stopped on these pairs (first, second)?
+    """Stopping times and verdicts of sequential rules on recorded pairs (first, second).
 
     Args:
         pairs: The scores of each pair, in the order they were run.

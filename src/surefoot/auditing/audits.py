@@ -1,4 +1,4 @@
-"""What can these data not support?"""
+"""Audit of a table: what its data cannot support."""
 
 from __future__ import annotations
 

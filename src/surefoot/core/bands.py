@@ -1,4 +1,4 @@
-"""What does a statement about a whole distribution look like, and what does it imply?
+"""Confidence band of a distribution, and the bounds on means and quantiles that follow from it.
 
 Between two neighbouring scores a band is constant. The height after i of the n sorted scores is `uppers[i]` in
 the worst case (as much probability on low scores as the data allow) and `lowers[i]` in the best.

@@ -1,4 +1,4 @@
-"""How is a number shown so that it never claims more than was computed?
+"""Numbers as text, rounded so that they never claim more than was computed.
 
 A lower end is rounded down and an upper end up; an estimate to the nearest.
 """

@@ -1,4 +1,4 @@
-"""What does a comparison of two policies say, in one object that cannot contradict itself?"""
+"""The comparison of two policies: interval, p-value and verdict of one gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a two-sided or one-sided statement about one number look like?"""
+"""Confidence intervals and one-sided bounds of one number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a result become plain JSON-ready data, and come back the same?"""
+"""Results as JSON-ready data, and back."""
 
 from __future__ import annotations
 

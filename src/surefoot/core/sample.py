@@ -1,4 +1,4 @@
-"""What can be asked of the data that a result keeps, whatever their kind?"""
+"""What all data kept in results have in common."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did each rollout score, and inside which range?"""
+"""Bounded scores of one policy."""
 
 from __future__ import annotations
 

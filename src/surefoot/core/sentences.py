@@ -1,4 +1,4 @@
-"""How is a decision said, so that no sentence says more than the declared rule decided?
+"""Sentences about verdicts.
 
 Every sentence about a verdict is made here, from one template per verdict. Only the template of BETTER says that the
 first is better, and only that of WORSE that it is worse; a test reads the templates to make sure.

@@ -1,4 +1,4 @@
-"""How many rollouts were there, and how many succeeded?"""
+"""Successes among rollouts, and the four counts of pairs."""
 
 from __future__ import annotations
 

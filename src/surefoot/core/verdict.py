@@ -1,4 +1,4 @@
-"""What was decided about the first-named policy?"""
+"""The verdict on the first-named policy."""
 
 from __future__ import annotations
 

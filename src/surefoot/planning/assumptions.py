@@ -1,4 +1,4 @@
-"""What is a policy assumed to do, before the first rollout?"""
+"""What a plan assumes of a policy: a rate, scores, or a distribution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rollouts does a band of the asked tightness need?"""
+"""Sample size of a confidence band of a distribution."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class BandPlan(Record):
 
 
 def plan_band(offset: float, *, confidence: float = 0.95, using: Heights = ks) -> BandPlan:
-    """How many rollouts bring the worst-case band within `offset` of the observed distribution everywhere?
+    """Rollouts that bring the worst-case band within `offset` of the observed distribution everywhere.
 
     Args:
         offset: The largest distance allowed, a probability that ten million rollouts can reach.

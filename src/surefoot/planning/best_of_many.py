@@ -1,4 +1,4 @@
-"""What does it take to find the best of many policies, and how good will the one picked be?"""
+"""Sample size and expected quality of designs that find the best of many policies."""
 
 from __future__ import annotations
 

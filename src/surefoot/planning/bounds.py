@@ -1,4 +1,4 @@
-"""How do the rollouts, the confidence and the tightness of a bound hang together?"""
+"""Sample size, confidence and tightness of bounds and intervals of a success rate."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class RatePlan(Record):
 def plan_rate(
     half_width: float, *, rate: float | None = None, confidence: float = 0.95, using: Method = wilson
 ) -> RatePlan:
-    """How many rollouts make the interval this narrow?
+    """Sample size for an interval of a success rate with a given half-width.
 
     Args:
         half_width: Half of the width the interval may have, such as 0.05 for 5 points.
@@ -182,7 +182,7 @@ def plan_bound(
     rollouts: int | None = None,
     using: Method = optimal_lower,
 ) -> BoundPlan:
-    """Of a bound's confidence, tightness and rollouts, what do any two say about the third?
+    """Confidence, tightness or sample size of a bound on a success rate, from the other two.
 
     Args:
         confidence: The confidence of the bound; 0.95 when only one of the other two is given.

@@ -1,4 +1,4 @@
-"""How many rollouts tell two policies apart, or what gain can so many show?"""
+"""Sample size and power of the comparison of two success rates."""
 
 from __future__ import annotations
 

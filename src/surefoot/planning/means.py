@@ -1,4 +1,4 @@
-"""How many rollouts does a mean score need to be known to a given half-width?"""
+"""Sample size of the interval of a mean score."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def plan_mean(
     high: float = 1.0,
     confidence: float = 0.95,
 ) -> MeanPlan:
-    """How many rollouts make the interval of the mean score about as narrow as `half_width` on each side?
+    """Rollouts that make the interval of the mean score about `half_width` wide on each side.
 
     The width is the interval's own, on evenly spread scores of a beta distribution with the assumed mean
     and standard deviation; no chance enters, and it is within a few percent of the average over random scores.

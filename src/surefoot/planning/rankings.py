@@ -1,4 +1,4 @@
-"""How many rollouts will a ranking of many policies take, and how likely is it to be complete?"""
+"""Expected sample size and completeness of a sequential ranking."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def plan_ranking(
     correlation: float = 0.0,
     progress: Callable[[int, int], None] | None = None,
 ) -> RankingPlan:
-    """How many rollouts will a ranking take on average, and how likely is it to be complete?
+    """Expected sample size of a sequential ranking, and the chance that it is complete.
 
     Simulated; on many cores where joblib is told to.
 

@@ -1,4 +1,4 @@
-"""How many pairs will a sequential rule need, and how likely is it to decide?"""
+"""Expected sample size and power of a sequential rule."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def plan_sequential(
     runs: int = 10_000,
     correlation: float = 0.0,
 ) -> SequentialPlan:
-    """How many pairs will the rule need on average, how likely is it to decide, and when will it stop?
+    """Expected sample size, stopping times and power of a sequential rule, by simulation.
 
     A rule that can compute its own chances for two success rates does so, `ExactPairedBinary` also when outcomes are
     tied by their environment; all others are simulated. Where the rule is about a list, so are the means: every list

@@ -1,4 +1,4 @@
-"""How much better is the first policy's mean score, by bets in the order the rollouts were recorded?
+"""Difference of two mean scores, by bets in recorded order.
 
 For sequential use only: the answer depends on the order of the rollouts. The defaults for a file of rollouts are
 `paired_score_gain` and `score_gain`.

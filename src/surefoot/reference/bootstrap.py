@@ -1,4 +1,4 @@
-"""How would the gain in mean score vary if the evaluation were run again, judged by resampling it?
+"""Bootstrap intervals of a difference of mean scores.
 
 The resampled unit is the pair, the rollout or, where clusters are named, the cluster.
 """
@@ -169,7 +169,7 @@ def cluster_bootstrap(
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
 ) -> Interval:
-    """Where does the mean score lie, judged by resampling whole clusters?
+    """Bootstrap confidence interval of a mean score, by resampling whole clusters.
 
     Args:
         scores: The scores.

@@ -1,4 +1,4 @@
-"""Where, and in what, do the score distributions of two policies differ?
+"""Comparison of two score distributions: means, quantiles and tails.
 
 Each policy gets a two-sided band at half the error, so everything said about both holds together.
 """
@@ -103,7 +103,7 @@ def compare_distributions(
     quantiles: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9),
     tails: Sequence[float] = (0.25,),
 ) -> DistributionComparison:
-    """Where on the score axis do two policies differ, and by how much in mean, quantiles and worst cases?
+    """Differences of two score distributions in mean, quantiles and tails, holding together.
 
     Args:
         first: Scores of the first policy.

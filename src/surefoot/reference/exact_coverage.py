@@ -1,4 +1,4 @@
-"""How often does an interval or a bound hold the truth, exactly?"""
+"""Exact coverage of intervals and bounds of a success rate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Could the difference be an accident of which policy was called first in each pair?"""
+"""Permutation test of paired scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def paired_permutation(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Gain:
-    """How much better is the first, judged by swapping the two scores of each pair?
+    """Permutation test and interval of a mean gain, by swapping the two scores of each pair.
 
     Up to 16 pairs every swap is counted and the p-value is exact; beyond, random swaps are drawn and the p-value
     is (1 + as extreme) / (1 + drawn), which stays valid. The interval holds every constant shift that the same

@@ -1,4 +1,4 @@
-"""Several runs of the same tasks: how sure is the mean, where does its noise come from, and what would help most?"""
+"""Mean and variance components of several runs of the same tasks."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _UNSEEN = "One run cannot tell the spread of tasks from the noise of one run: re
 
 
 def variance_components(outcomes: Sequence[Sequence[float]], *, shared_runs: bool = False) -> Components:
-    """Where does the noise come from, tasks or runs, and would more tasks or more runs help most?
+    """Variance components of tasks and runs, and what more of each would bring.
 
     Args:
         outcomes: One row per run, one column per task: successes (1 or 0) or scores.
@@ -146,7 +146,7 @@ def mean_over_tasks(
     high: float = 1.0,
     confidence: float = 0.95,
 ) -> Interval:
-    """Where does the mean lie for all tasks like these, from several runs of the same tasks?
+    """Confidence interval of the mean over tasks like these, from several runs of the same tasks.
 
     The tasks are the clusters, so the noise of the runs is inside their spread and is not added a second time.
 

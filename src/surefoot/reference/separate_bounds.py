@@ -1,4 +1,4 @@
-"""Do the two policies' own guaranteed bounds already separate them?"""
+"""Comparison of two policies by whether their own bounds overlap."""
 
 from __future__ import annotations
 

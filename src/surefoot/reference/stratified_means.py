@@ -1,4 +1,4 @@
-"""How much better does the first policy score over many tasks, approximately?"""
+"""Stratified difference of mean scores, by the normal approximation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often does a rollout of the first policy score higher than one of the second?"""
+"""Probability of superiority: that a rollout of the first policy scores higher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far apart are two means, by the t distribution?"""
+"""Welch's interval of a difference of two means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is one success rate high enough, in the fewest rollouts?
+"""Acceptance test: is one success rate high enough, in the fewest rollouts.
 
 One policy, no second one: a rate that is wanted against a rate that would be unacceptable, both fixed beforehand.
 """

@@ -1,4 +1,4 @@
-"""Where does the gain lie, once an exact rule has stopped as declared?
+"""Confidence interval of the gain after an exact rule has stopped.
 
 An interval that holds at any moment must be wide: it has to be right whatever made you look. Once the rule has stopped
 by itself, where it stopped is an observation of known law, and the gains under which it would be unlikely are left out.

@@ -1,4 +1,4 @@
-"""How does a bet on every pair become evidence, a p-value, a verdict and an interval?
+"""Rules that bet on every pair: their evidence, p-values, verdicts and intervals.
 
 Whoever doubts the claim should accept fair bets against it. Wealth starts at 1; before each pair a stake is chosen
 from the past alone; wealth is multiplied by 1 + stake * outcome. While the claim is false, no way of staking makes

@@ -1,4 +1,4 @@
-"""Where does a rule on successes that does not bet take its interval from?
+"""Anytime intervals by betting, for rules on successes that do not bet.
 
 From bets on the same pairs, by a rule of the same declaration: a statement apart, valid at any moment too.
 """

@@ -1,4 +1,4 @@
-"""Which of up to sixteen policies are better than which, or which are the best few, with the fewest rollouts?
+"""Sequential ranking of up to sixteen policies, by closed testing with bets.
 
 One gambler bets against every possible order of the policies, ties included. A claim is made once every order that
 contradicts it has been rejected. Exactly one order is true, so one error covers all claims at all moments. Of eight

@@ -1,4 +1,4 @@
-"""Where does the boundary of an exact rule come from?
+"""Boundaries of exact rules: shipped, cached or computed.
 
 Common horizons are shipped with the package, others are computed once and kept in the user's cache. Every design is
 stored with the number that its error was proved not to exceed, and with a digest that is checked when it is read.

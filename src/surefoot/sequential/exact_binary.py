@@ -1,4 +1,4 @@
-"""How few pairs can decide between two independent streams of successes and failures?"""
+"""Exact sequential test of two independent streams of successes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How few pairs can decide on success and failure when both policies meet the same environments?"""
+"""Exact sequential test of pairs of successes."""
 
 from __future__ import annotations
 

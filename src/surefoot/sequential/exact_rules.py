@@ -1,4 +1,4 @@
-"""How does a rule decide by a table of counts whose error was proved beforehand?
+"""Rules that decide by a table of counts with a proved error.
 
 An exact rule has no evidence curve: it stops when the counts leave a region that was computed before the first pair.
 So it has a picture of its own (where the counts stand, the chance to decide from here), a p-value that is known only

@@ -1,4 +1,4 @@
-"""How should one bet when it is known how many pairs there will be?"""
+"""Betting rule for a known horizon: a mixture over alternatives."""
 
 from __future__ import annotations
 

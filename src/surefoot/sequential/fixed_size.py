@@ -1,4 +1,4 @@
-"""What if there is one look only, when all declared pairs have been run?"""
+"""One look after all declared pairs, as a sequential rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does every state keep the whole past without copying it at every step?"""
+"""The past of a state, shared between states and copied never."""
 
 from __future__ import annotations
 

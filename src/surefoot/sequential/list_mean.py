@@ -1,4 +1,4 @@
-"""What mean score would a system reach on the whole list, when only part of it has been run?
+"""Confidence sequence of the mean over a finite list of items.
 
 The list is declared, and so are predictions for all of its items if there are any: a simulator's outcomes, a judge's,
 the mean of earlier systems. The order is drawn at random. Predictions that are wrong, stale or turned round cost a few

@@ -1,4 +1,4 @@
-"""How many items of a list would be run, over many orders of it?"""
+"""Simulated stopping times on a finite list."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ListSimulation(NamedTuple):
 def simulate_list(
     rule: ListMean, scores: Sequence[float], *, rng: np.random.Generator | int, orders: int = 1000
 ) -> ListSimulation:
-    """How many items would the rule run if these were the scores of the whole list, over many random orders?
+    """Stopping times of a rule over random orders of a list with these scores.
 
     Gives what `run_list` gives in each order, many orders at once.
 

@@ -1,4 +1,4 @@
-"""How should one bet if the two policies' scores so far were their whole distributions?"""
+"""N-SCORE: bets as if the scores so far were the whole distributions."""
 
 from __future__ import annotations
 

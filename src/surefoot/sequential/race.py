@@ -1,4 +1,4 @@
-"""Which of many policies is the best one, or nearly, with the fewest rollouts?
+"""Race for the best of many policies, or one nearly as good.
 
 One gambler per policy bets that it is not a best one. Whoever is out stops at once; only the gambler of a truly best
 policy could err, so there is no price for the number of policies, for looking, for joining or for leaving.

@@ -1,4 +1,4 @@
-"""Which of many policies are better than which, with a look after every round?
+"""Sequential ranking of many policies, with Holm's procedure after every round.
 
 A round is one rollout of every policy still running, in the same conditions or in conditions of their own. Every pair
 of policies is a comparison in both directions, and one error covers all of them at every moment.

@@ -1,4 +1,4 @@
-"""Which sequential rules are there, what does each fit, and how is it shown?
+"""The registry of sequential rules: what each fits, and how it is shown.
 
 A rule is one file of this room, named in `PAIRS` or `RANKINGS`. Its class says as constants what plan files call it,
 what it fits and how it is shown, and enters itself by `@registered`. Studies, replays, plans, the command line and the

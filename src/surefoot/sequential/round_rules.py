@@ -1,4 +1,4 @@
-"""What is a rule that ranks many policies, and where do they stand after some rounds?
+"""Rules that rank many policies round by round, and their states.
 
 A round is one rollout of every policy still running. As with two policies, `start()` is the state of knowing nothing
 and `step(state, scores)` the state after one more round.

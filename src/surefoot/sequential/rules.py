@@ -1,4 +1,4 @@
-"""What is a sequential rule, and what does it know after each pair?
+"""The protocol of sequential rules, and their states after each pair.
 
 A rule is frozen and declared before the first rollout. `start()` gives the state of knowing nothing and
 `step(state, pair)` the state after one more pair, so that live use, replay, history and undo are one code path. A state

@@ -1,4 +1,4 @@
-"""How strongly do successes of two independent streams speak, as a likelihood ratio?"""
+"""Likelihood-ratio test of two independent streams of successes (SAVI)."""
 
 from __future__ import annotations
 

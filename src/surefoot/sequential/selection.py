@@ -1,4 +1,4 @@
-"""What can every state tell whose rule finds one of many policies and ranks none?"""
+"""States of rules that find one of many policies."""
 
 from __future__ import annotations
 

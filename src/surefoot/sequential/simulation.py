@@ -1,4 +1,4 @@
-"""What does a rule say on these pairs, one sequence or many thousands at once?"""
+"""Rules on given or simulated pairs, one sequence or thousands at once."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def run(rule: Rule[S], pairs: Iterable[Any]) -> list[S]:
 
 
 def simulate(rule: Rule[Any], first: ArrayLike, second: ArrayLike) -> Simulation:
-    """When would the rule have stopped on each of many sequences, and what would it have said?
+    """Stopping times and verdicts of a rule on many sequences of pairs.
 
     Gives what `run` gives on each row, many thousands of rows at once, on many cores where joblib is told to.
 

@@ -1,4 +1,4 @@
-"""Is a rule valid for the way the rollouts are collected?"""
+"""Whether a rule is valid for the way rollouts are collected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How should one bet with no thought of a horizon, by the running variance alone?"""
+"""Betting rule of Waudby-Smith and Ramdas, by the running variance."""
 
 from __future__ import annotations
 

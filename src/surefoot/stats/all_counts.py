@@ -1,4 +1,4 @@
-"""What does a method say at every count at once?
+"""Methods for one rate evaluated at every count at once.
 
 Coverage and tightness need a method's ends at all counts. Entered methods may have a vectorised kernel; any other
 function from a tally to an interval or a bound is called count by count.

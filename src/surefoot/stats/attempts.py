@@ -1,4 +1,4 @@
-"""With several attempts at a task, how likely is it that any succeeds, or that all do?"""
+"""Pass@k and pass^k: intervals of their means over tasks, and of gains."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def pass_all(tally: Tally, attempts: int) -> float:
 def mean_pass_at(
     tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
-    """How likely is at least one success in this many attempts, over all tasks like these?
+    """Confidence interval of mean pass@k: at least one success in k attempts, over tasks like these.
 
     Every task counts once, with its unbiased estimate: the interval is that of the mean of bounded scores, guaranteed
     whatever their law. One success more never lowers an end.
@@ -97,7 +97,7 @@ def mean_pass_at(
 def mean_pass_all(
     tasks: Iterable[Tally], attempts: int, *, clusters: Iterable[object] | None = None, confidence: float = 0.95
 ) -> Interval:
-    """How likely is it that every one of this many attempts succeeds, over all tasks like these?
+    """Confidence interval of mean pass^k: all of k attempts succeed, over tasks like these.
 
     Args:
         tasks: The tally of every task.
@@ -130,7 +130,7 @@ def pass_at_gain(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Gain:
-    """How much likelier is at least one success in this many attempts for the first, on the same tasks?
+    """Confidence interval of the difference of two policies in pass@k, on the same tasks.
 
     Args:
         first: The tally of the first policy on every task.
@@ -166,7 +166,7 @@ def pass_all_gain(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> Gain:
-    """How much likelier is it for the first that every one of this many attempts succeeds, on the same tasks?
+    """Confidence interval of the difference of two policies in pass^k, on the same tasks.
 
     Args:
         first: The tally of the first policy on every task.

@@ -1,4 +1,4 @@
-"""What is the worst, and the best, that the whole distribution of a score can be?
+"""Confidence bands of the distribution of a score.
 
 A band holds the true distribution function everywhere at once, so all that is read off one band (quantiles, the
 mean, the average of the worst rollouts, the chance to reach a threshold) holds at once.

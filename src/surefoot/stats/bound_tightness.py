@@ -1,4 +1,4 @@
-"""How far from the truth is a bound on average, and at worst over all rates?
+"""Expected distance of bounds and intervals of a success rate from the truth.
 
 Shortage: how far a lower bound falls below the rate. Excess: how far an upper bound rises above it. Width: how far
 the two ends of an interval are apart. The maximum over rates is what a plan can promise before the first rollout.
@@ -26,7 +26,7 @@ MOST_WIDTH = 2_000
 
 
 def expected_shortage(trials: int, rate: float, *, using: Method = optimal_lower, confidence: float = 0.95) -> float:
-    """How far below the true rate will the lower bound be, on average?
+    """Expected distance of the lower bound below the true rate.
 
     A bound above the rate counts as no shortage.
 
@@ -81,7 +81,7 @@ def max_expected_shortage(
 
 
 def expected_excess(trials: int, rate: float, *, using: Method = optimal_upper, confidence: float = 0.95) -> float:
-    """How far above the true rate will the upper bound be, on average?
+    """Expected distance of the upper bound above the true rate.
 
     Args:
         trials: Rollouts, up to 100,000.
@@ -131,7 +131,7 @@ def max_expected_excess(
 
 
 def expected_width(trials: int, rate: float, *, using: Method = optimal_interval, confidence: float = 0.95) -> float:
-    """How wide will the interval be, on average?
+    """Expected width of an interval of a success rate.
 
     Args:
         trials: Rollouts, up to 2,000.

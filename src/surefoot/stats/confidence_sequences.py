@@ -1,4 +1,4 @@
-"""Where does the mean of a bounded score lie, at every moment at once?"""
+"""Confidence sequence of the mean of bounded scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What could this evaluation have shown at all, and how many rollouts would tell?
+"""Minimum detectable gain of an evaluation, and the sample size that would decide.
 
 A value, from which a sentence is made: closed forms, and for few rollouts one exact design, never a search over sizes.
 """

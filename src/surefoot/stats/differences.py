@@ -1,4 +1,4 @@
-"""How do the scores of two policies become one set of differences, and an interval one verdict?"""
+"""Differences of paired scores, and verdicts from their intervals."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def paired_power(
     claim: Asked = "either",
     using: Callable[..., Any] = exact_paired_gain,
 ) -> Power:
-    """How likely is each verdict on pairs, if these are the chances of a discordant pair?
+    """Exact power of the test of pairs, from the chances of the two kinds of discordant pairs.
 
     Args:
         first_only: The chance that only the first policy succeeds.

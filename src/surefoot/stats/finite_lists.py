@@ -1,4 +1,4 @@
-"""What would the whole list show, when only part of it was run?
+"""Intervals of the rate on a whole finite list, from a random part of it.
 
 A list of items is declared, an order of it is drawn at random, and a number of items that was fixed beforehand is run.
 What is asked is the rate that a complete run would show, not that of other items.

@@ -61,7 +61,7 @@ def gate_test(
     better: Sequence[float] = (),
     confidence: float = 0.95,
 ) -> GateTest:
-    """Intersection-union test of several needs: do all hold, or at least k, or none worse and one better?
+    """Intersection-union test of several needs: all hold, at least k, or one better and none worse.
 
     "all": the largest p-value, without a correction. "at least k" of m: m - k + 1 times the k-th smallest. "one better,
     none worse": the largest of all p-values of "not worse", and Holm's smallest of "better". Needs are named broken by

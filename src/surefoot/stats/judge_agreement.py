@@ -1,4 +1,4 @@
-"""How far do two judges agree beyond chance?"""
+"""Agreement of two judges beyond chance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much better is the first policy by human labels, when a judge decided all items and humans labelled some?"""
+"""Difference of two policies by human labels, some items labelled and all judged."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def judge_corrected_gain(
     confidence: float = 0.95,
     margin: float = 0.0,
 ) -> CorrectedGain:
-    """How much better is the first policy by human labels, of which there are few, and a judge's, which are for all?
+    """Prediction-powered interval of a gain, from a few human labels and a judge's for all items.
 
     It is right however bad the judge is, and however it leans: the judge is trusted as far as its gains move with the
     humans'. By rules fixed beforehand the judge is left out, and the labels alone decide (guaranteed unless documents
@@ -206,7 +206,7 @@ def judge_corrected_mean(
     method: Literal["judge", "labels"] = "judge",
     confidence: float = 0.95,
 ) -> CorrectedMean:
-    """What is one policy's rate or mean score by human labels, when its items come in epochs or documents?
+    """Prediction-powered interval of a rate or mean score, for items in epochs or documents.
 
     Estimate, moments and test are those of the corrected gain, with the ends of the range.
 

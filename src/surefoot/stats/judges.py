@@ -1,4 +1,4 @@
-"""What is the true success rate when an imperfect judge decided what was a success?"""
+"""Success rate corrected for the errors of a judge."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class JudgedRate(Record):
 
 
 def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence: float = 0.95) -> JudgedRate:
-    """What is the true success rate behind a judge's, with the judge's own errors uncertain?
+    """Confidence interval of a success rate, corrected for a judge with uncertain errors.
 
     The estimate is Rogan and Gladen's. The interval melds the exact bounds of the judge's pass rate, of its
     sensitivity and of its specificity. It is [0, 1] when the calibration does not show a judge better than chance.
@@ -160,7 +160,7 @@ def judge_corrected_rate(judged: Tally, calibration: Calibration, *, confidence:
 
 
 def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confidence: float = 0.95) -> JudgedRate:
-    """What is the true success rate behind a judge's, by the smoothed normal interval of Lee et al.?
+    """Confidence interval of a judged success rate, by the smoothed normal interval of Lee et al.
 
     Args:
         judged: What the judge said of items without a human label.
@@ -199,7 +199,7 @@ def judge_corrected_rate_lee(judged: Tally, calibration: Calibration, *, confide
 
 
 def prediction_powered_rate(judged: Tally, labelled: Calibration, *, confidence: float = 0.95) -> JudgedRate:
-    """What is the true success rate, when a random sample of the judged items was labelled by a human too?
+    """Prediction-powered interval of a success rate, from a random sample of labels.
 
     The judge sorts all items into two strata, and the human labels tell the rate in each. It is right however bad
     the judge is, and narrow when the judge is good; no success or failure need be in the sample.

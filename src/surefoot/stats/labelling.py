@@ -1,4 +1,4 @@
-"""How many items must a person label, and do the labelled ones look like the rest?"""
+"""Number of human labels needed, and a check that the labelled items are a random sample."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LabelsNeeded(Record):
 def labels_needed(
     found: CorrectedGain, half_width: float, *, confidence: float = 0.95, span: float = 1.0
 ) -> LabelsNeeded:
-    """How many labelled items bring the corrected gain's interval down to a half-width?
+    """Labelled items that bring the corrected gain's interval down to a half-width.
 
     To decide a gain d with a chance of 80%, ask for a half-width of .7 d.
 
@@ -81,7 +81,7 @@ def labels_needed(
 def labels_expected(
     judge: Sequence[float], gain: float, *, agreement: float = 0.9, confidence: float = 0.95
 ) -> LabelsNeeded:
-    """How many items must be labelled to decide a gain in success rates, before any is?
+    """Labelled items expected to decide a gain in success rates, before any is labelled.
 
     Args:
         judge: The judge's gain on every item.
@@ -145,7 +145,7 @@ def _counts(items: int) -> Floats:
 
 
 def draw_gap(values: Sequence[float], labelled: Sequence[bool], clusters: Iterable[object] | None = None) -> float:
-    """By how many standard errors do labelled items differ from the others in what the judge said of them?
+    """Standardised difference of what the judge said between labelled and other items.
 
     The error is that of items drawn at random, or of documents where that is larger.
 

@@ -1,4 +1,4 @@
-"""Which policies can be told apart, shown so that a reader sees it at a glance?
+"""Compact letter display of which policies can be told apart.
 
 Two policies share a letter exactly when they were not separated. A letter is a largest group without a separated
 pair; `a` is the group of the best.

@@ -1,4 +1,4 @@
-"""Where does the mean of a bounded score lie, by the named methods?
+"""Published intervals of the mean of bounded scores.
 
 The default for a number of rollouts fixed beforehand is `score_mean`, which no order of the rollouts can move. The
 betting intervals here bet in recorded order: they are for sequential use, where that order is the order of time. For
@@ -33,7 +33,7 @@ _BETS = (RANGE_FIXED, SAME_MEAN, IN_ORDER_OF_FIXED_SIZE, ANY_SCORES)
 
 
 def betting_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, by bets in recorded order, aimed at being decided by the last rollout?
+    """Confidence interval of the mean score, by bets in recorded order for a fixed number of scores.
 
     For sequential use only: the answer depends on the order of the scores, and on a file that is sorted or has its
     tasks end to end it is wrong. For a file of rollouts use `score_mean`. Every candidate mean is bet against in both
@@ -104,7 +104,7 @@ def betting_mean_upper(scores: Scores, *, confidence: float = 0.95) -> Bound:
 
 
 def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, guaranteed, by the published hedged betting rule for a fixed number?
+    """Confidence interval of the mean score, by the hedged bets of Waudby-Smith and Ramdas.
 
     Assumptions:
         As for `betting_mean`, which is narrower.
@@ -128,7 +128,7 @@ def wsr_mean(scores: Scores, *, confidence: float = 0.95) -> Interval:
 
 
 def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, guaranteed, by a formula from the observed variance?
+    """Confidence interval of the mean score, by the empirical Bernstein inequality.
 
     Assumptions:
         Independent scores with one distribution inside the stated range. One score says nothing: the interval
@@ -150,7 +150,7 @@ def empirical_bernstein(scores: Scores, *, confidence: float = 0.95) -> Interval
 
 
 def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, guaranteed, from how many, their mean and their variance?
+    """Confidence interval of the mean score, from the number of scores, their mean and variance.
 
     `empirical_bernstein` on the same scores, without the scores.
 
@@ -184,7 +184,7 @@ def moments_mean(moments: Moments, *, confidence: float = 0.95) -> Interval:
 
 
 def hoeffding(scores: Scores, *, confidence: float = 0.95) -> Interval:
-    """Where does the mean score lie, guaranteed, from the range and the number of scores alone?
+    """Confidence interval of the mean score, by Hoeffding's inequality.
 
     Assumptions:
         As for `score_mean`, and none about their order; the observed spread is not used, so it is wide.

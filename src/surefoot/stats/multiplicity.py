@@ -1,4 +1,4 @@
-"""When many questions are asked at once, which answers still stand?
+"""Adjustment of p-values and e-values for many questions.
 
 Each function takes p-values (or e-values) and gives adjusted ones in the same order: what is at most one minus the
 confidence stands.
@@ -14,7 +14,7 @@ from surefoot import _check
 
 
 def bonferroni(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Which answers stand with no false one among them, by paying for every question alike?
+    """Bonferroni's adjustment of p-values: no false rejection, under any dependence.
 
     Assumptions:
         Valid p-values, whatever their dependence. Controls the chance of any false answer.
@@ -32,7 +32,7 @@ def bonferroni(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def sidak(p_values: Sequence[float]) -> tuple[float, ...]:
-    """Which answers stand with no false one among them, if the questions are independent?
+    """Šidák's adjustment of p-values: no false rejection, under independence.
 
     Assumptions:
         Valid p-values, independent or positively dependent in Šidák's sense.
@@ -91,7 +91,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> tuple[float, ...]:
 
 
 def e_benjamini_hochberg(evidence: Sequence[float]) -> tuple[float, ...]:
-    """Which answers stand with few false ones among them, from e-values of any dependence?
+    """Benjamini-Hochberg procedure for e-values: few false rejections, under any dependence.
 
     Gives adjusted p-values: an answer stands when its own is at most the share of false answers allowed.
 

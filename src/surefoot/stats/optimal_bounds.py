@@ -1,4 +1,4 @@
-"""What is the tightest bound on a success rate that still holds exactly as often as it says?
+"""Randomised optimal bounds on a success rate, with exact coverage.
 
 A count alone jumps, so a bound from it must over-cover. Adding one uniform draw to it removes the slack: these bounds
 are uniformly most accurate. The price is that the draw moves the bound, so it comes from a generator the caller

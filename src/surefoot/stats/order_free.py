@@ -1,4 +1,4 @@
-"""How do a test of a mean and its mirror become one interval, one p-value and two bounds that agree?
+"""Test, interval and bounds of a mean that do not depend on the order of the scores.
 
 A test knows the p-value against "the target is at most so much", which rises in the target, and where it crosses an
 error. Targets are shares: 0 is the least the target can be and 1 the most.

@@ -1,4 +1,4 @@
-"""Could two policies be equally good on the same conditions, by McNemar's tests?
+"""McNemar's tests of two success rates on the same conditions.
 
 What `compare` prints is none of these but `exact_paired_gain`, whose p-value, interval and verdict belong together.
 """

@@ -1,4 +1,4 @@
-"""What is the mean score, when a judge scored everything and humans scored some of it?"""
+"""Prediction-powered inference for a mean score."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PredictionPowered(Record):
 def prediction_powered_mean(
     human: Scores, judge: Scores, judge_only: Scores, *, confidence: float = 0.95
 ) -> PredictionPowered:
-    """What would the mean human score be over all items, from a few human scores and a judge's for all?
+    """Prediction-powered interval of the mean human score, from a few human scores and a judge's for all.
 
     It is right however bad the judge is: the judge is trusted as far as its scores move with the humans'.
 

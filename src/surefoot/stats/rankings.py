@@ -1,4 +1,4 @@
-"""Which of many policies are better than which, and where can each stand?"""
+"""Ranking of many policies: all pairs, confidence intervals of ranks, letters."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def rank_policies(
     margin: float = 0.0,
     own_intervals: bool = False,
 ) -> Ranking:
-    """Which policies are better than which, with no false verdict among all pairs?
+    """All pairwise comparisons of policies with one error, their ranks and letters.
 
     Args:
         policies: The tally or the scores of every policy.

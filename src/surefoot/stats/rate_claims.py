@@ -1,4 +1,4 @@
-"""Can a success rate be claimed, to someone who will hold you to it?"""
+"""Claims that a success rate is at least a required one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Claim(Record):
 
 
 def claim(tally: Tally, *, at_least: float, confidence: float = 0.95) -> Claim:
-    """May I claim this rate, and if not, how many more rollouts would do?
+    """Test that a success rate is at least a required one, and the rollouts that would show it.
 
     Rests on the Clopper-Pearson lower bound: a policy whose rate is below `at_least` passes at most one time in twenty
     (at 95%). The rollouts still needed suppose that successes keep coming at the observed rate, rounded down to whole

@@ -1,4 +1,4 @@
-"""Where does the gain between two success rates lie, by the named intervals?"""
+"""Published intervals of the difference of two success rates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from surefoot.stats.exact_gains import observed_gain
 
 
 def newcombe(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
-    """Where does the gain lie, from the Wilson intervals of the two rates?
+    """Newcombe's hybrid score interval of the difference of two proportions.
 
     Assumptions:
         Independent rollouts, one success rate per policy. Coverage is close to the confidence.
@@ -61,7 +61,7 @@ def miettinen_nurminen(first: Tally, second: Tally, *, confidence: float = 0.95)
 
 
 def agresti_caffo(first: Tally, second: Tally, *, confidence: float = 0.95) -> Interval:
-    """Where does the gain lie, by Wald after adding one success and one failure to each policy?
+    """Agresti-Caffo interval of the difference of two proportions.
 
     Assumptions:
         Independent rollouts, one success rate per policy. Coverage is close to the confidence. As
@@ -114,7 +114,7 @@ def tango(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
 
 
 def newcombe_paired(pairs: PairTally, *, confidence: float = 0.95) -> Interval:
-    """Where does the gain lie on pairs, from the Wilson intervals of the two rates and their correlation?
+    """Newcombe's interval of the difference of two paired proportions.
 
     Assumptions:
         Independent pairs; the two rollouts of a pair may depend on each other.

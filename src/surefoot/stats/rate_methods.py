@@ -1,4 +1,4 @@
-"""By which methods can a success rate be shown, and what does each promise?
+"""The registry of intervals and bounds of a success rate.
 
 A method is a function from a tally to an interval or a bound, entered by `@rate_method` above it, in a file of
 `HOMES` or in a script. The command line, plans, coverage and the docs ask here, and know no method by name.

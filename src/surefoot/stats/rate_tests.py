@@ -1,4 +1,4 @@
-"""Could two success rates be equal, by the named tests?
+"""Published tests of the equality of two success rates.
 
 Each gives a two-sided p-value and one for each direction. What `compare` prints is none of these but `exact_gain`,
 whose p-value, interval and verdict belong together.

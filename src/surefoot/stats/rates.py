@@ -1,4 +1,4 @@
-"""Where does one success rate lie?
+"""Confidence intervals and bounds of one success rate.
 
 Each function takes a `Tally` and gives an `Interval` or a `Bound` that keeps the tally, the confidence and
 the assumptions it rests on.
@@ -97,7 +97,7 @@ def wilson(tally: Tally, *, confidence: float = 0.95) -> Interval:
 
 @rate_method("clopper-pearson", "Coverage is never below the confidence.", ends=_exact, guaranteed=True, place=20)
 def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
-    """Where does the true rate lie, with coverage never below the confidence?
+    """Clopper-Pearson interval of a proportion: coverage is never below the confidence.
 
     Assumptions:
         Independent rollouts with one success rate.
@@ -118,7 +118,7 @@ def clopper_pearson(tally: Tally, *, confidence: float = 0.95) -> Interval:
 
 @rate_method("jeffreys", "Equal tails of the Jeffreys posterior.", ends=_jeffreys, place=30)
 def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
-    """Where does the true rate lie, by equal tails of the Jeffreys posterior?
+    """Jeffreys interval of a proportion: equal tails of the posterior.
 
     Assumptions:
         Independent rollouts with one success rate. The low end is 0 without a success and the high end 1
@@ -139,7 +139,7 @@ def jeffreys(tally: Tally, *, confidence: float = 0.95) -> Interval:
 
 @rate_method("agresti-coull", "Wald after adding z² pseudo-rollouts.", ends=_agresti_coull, place=40)
 def agresti_coull(tally: Tally, *, confidence: float = 0.95) -> Interval:
-    """Where does the true rate lie, by Wald after adding z² pseudo-rollouts?
+    """Agresti-Coull interval of a proportion: Wald after adding z² pseudo-rollouts.
 
     Assumptions:
         Independent rollouts with one success rate. Clipped to [0, 1].
@@ -226,7 +226,7 @@ def wilson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
     place=20,
 )
 def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
-    """Above what is the true rate, guaranteed?
+    """Clopper-Pearson lower confidence bound of a proportion.
 
     Assumptions:
         Independent rollouts with one success rate.
@@ -252,7 +252,7 @@ def clopper_pearson_lower(tally: Tally, *, confidence: float = 0.95) -> Bound:
     place=20,
 )
 def clopper_pearson_upper(tally: Tally, *, confidence: float = 0.95) -> Bound:
-    """Below what is the true rate, guaranteed?
+    """Clopper-Pearson upper confidence bound of a proportion.
 
     Assumptions:
         Independent rollouts with one success rate.

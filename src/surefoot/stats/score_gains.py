@@ -1,4 +1,4 @@
-"""How much better is the first policy's mean score, guaranteed, whatever the order of the rollouts?
+"""Difference of two mean scores, guaranteed whatever the order of the rollouts.
 
 The default comparison of scores at a number of rollouts fixed beforehand. Interval, p-value and verdict come from one
 test. Nothing is dropped: two samples may have any sizes.
@@ -266,7 +266,7 @@ def score_test(first: Scores, second: Scores, *, gain: float = 0.0) -> ScoreTest
 
 
 def surely_undecided(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> bool:
-    """Is the verdict of `score_gain` "undecided" for sure, told at the cost of one or two null points?
+    """Whether the verdict of `score_gain` is surely "undecided", at the cost of one or two null points.
 
     For families of many pairs: most are settled by it. A pair that is not needs `score_gain`.
 

@@ -1,4 +1,4 @@
-"""Where does the mean of a bounded score lie, whatever the order of the rollouts?
+"""Confidence interval of the mean of bounded scores, whatever the order of the rollouts.
 
 The default for a number of rollouts fixed beforehand. It is a function of the scores and not of their order, its
 coverage is guaranteed for any distribution inside the stated range, and on scores of 0 and 1 it is Clopper-Pearson.

@@ -1,4 +1,4 @@
-"""Which of many policies may be the best, how good is the one that was picked, and how much could it lose?
+"""Selection of the best of many policies: confidence set, and bounds on the one picked.
 
 Sizes must have been fixed beforehand. Every statement has its own error.
 """

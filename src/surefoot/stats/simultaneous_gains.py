@@ -1,4 +1,4 @@
-"""How are many gains told at once so that all the intervals, and all the verdicts read off them, hold together?
+"""Simultaneous intervals of many gains, with the verdicts read off them.
 
 An adjustment takes the pairs and the method of one pair. A verdict whose direction is read off the data is charged for
 both directions. Where intervals and verdicts come from two procedures, a `FamilyGain` holds both, each by its name.

@@ -1,4 +1,4 @@
-"""Westfall and Young's step-down over slices of a table: where is the first policy worse, and where better?"""
+"""Westfall and Young's step-down over slices of a table, in both directions."""
 
 from __future__ import annotations
 

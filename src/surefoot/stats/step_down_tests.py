@@ -1,4 +1,4 @@
-"""Which of many gains are better or worse, with no false verdict among them, from one-sided p-values?
+"""Step-down tests of many gains, from one-sided p-values.
 
 Room-neutral: it takes p-values, whatever method made them. Every pair has two sides, "above" and "below". A verdict
 whose direction is read off the data is a statement on one of them, so the family holds two hypotheses per pair.

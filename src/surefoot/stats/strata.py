@@ -1,4 +1,4 @@
-"""Is the first policy better when each task is compared with itself?"""
+"""Stratified comparison of two policies: each task with itself."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def stratified_rate_gain(
 
 
 def stratified_hoeffding_gain(strata: Strata, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
-    """How much better is the first over tasks that both policies met equally often, guaranteed?
+    """Interval of the stratified difference of mean scores, by Hoeffding's inequality.
 
     The successes of the first and the failures of the second are unlike coins; the tails of their number are bounded by
     those of a binomial of the same mean. The price is width: a tenth to a quarter at rates of .5 to .8, half near .93.

@@ -1,4 +1,4 @@
-"""How much does each of several tasks weigh?"""
+"""Weights of tasks in an average."""
 
 from __future__ import annotations
 

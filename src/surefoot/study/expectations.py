@@ -115,7 +115,7 @@ def expect(
     runs: int | None = None,
     advise: bool = True,
 ) -> Expectation:
-    """How many rollouts will the plan take on average, and how likely is it to decide?
+    """Expected sample size and power of a plan, by simulation.
 
     Args:
         plan: The plan.

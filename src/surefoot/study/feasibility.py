@@ -126,7 +126,7 @@ def _done(question: str, size: int) -> str:
 def feasible(
     plan: Plan, rates: Sequence[Law], *, rng: int = 1, runs: int | None = None, expected: Expectation | None = None
 ) -> Feasibility:
-    """Which questions can the rollouts of a plan answer, and what would the one asked take?
+    """Which questions the rollouts of a plan can answer, and what the one asked would take.
 
     Args:
         plan: The plan.

@@ -1,4 +1,4 @@
-"""How does a cell become a value of the canonical row, and when is it refused?
+"""Values of the canonical row from the cells of a file.
 
 Files and polars frames are parsed by polars, which can find the row of a bad cell; frames of other engines are
 parsed by narwhals expressions on their own engine. Both give the same columns: keys as text, numbers as numbers,

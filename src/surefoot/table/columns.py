@@ -1,4 +1,4 @@
-"""Which columns does a rollout have, and by which other names do people call them?"""
+"""The canonical columns of a rollout, and other names for them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must a reader of these data know before believing a number made from them?"""
+"""Findings: what a reader of the data must know before believing a number made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do the data's own authors say of them?"""
+"""Letters of a ranking that the data's own authors gave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where do the human labels of a table come from, and what is known of how they were drawn?"""
+"""Where the human labels of a table come from, and how they were drawn."""
 
 from __future__ import annotations
 

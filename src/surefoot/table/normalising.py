@@ -1,4 +1,4 @@
-"""How does a frame with any column names become the canonical table, every row or none?"""
+"""A frame with any column names as the canonical table."""
 
 from __future__ import annotations
 

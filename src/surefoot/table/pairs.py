@@ -1,4 +1,4 @@
-"""Which rollouts of two policies were run in the same environment?"""
+"""Pairs of rollouts of two policies in the same environment."""
 
 from __future__ import annotations
 

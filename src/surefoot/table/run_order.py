@@ -1,4 +1,4 @@
-"""Were policies or contexts run one after the other instead of in mixed order?"""
+"""Whether policies or contexts were run in blocks instead of in mixed order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a rubric or a named stage become a score between 0 and 1?
+"""Scores between 0 and 1 from rubrics and named stages.
 
 A rubric of K sub-tasks gives the share passed. Named stages, listed from the least to the most, are equally far
 apart: the first is worth 0 and the last 1.

@@ -1,4 +1,4 @@
-"""What must be known of a group of rollouts so that nobody has to look at its rows again?"""
+"""Counts and moments of groups of rollouts."""
 
 from __future__ import annotations
 

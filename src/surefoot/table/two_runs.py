@@ -1,4 +1,4 @@
-"""Do two files hold two runs of the same policies, and which rows came from which?"""
+"""Whether two files hold two runs of the same policies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a table that lies on another engine must come home before it is compared?
+"""Counts of units of a table that lies on another engine.
 
 Kinds of rows and how many there are of each, never the rows. Where one column tells thousands of units apart, a unit is
 what every policy did in it: units that are alike are counted where the data are, and come home as one row. The table is

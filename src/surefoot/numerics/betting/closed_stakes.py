@@ -1,4 +1,4 @@
-"""What is known of the scores of many policies, and what is staked on each way to pool their means?
+"""Sufficient statistics and stakes of the closed ranking by betting.
 
 Many studies side by side, one per row. Scores are in [0, 1]. Nothing is changed in place.
 

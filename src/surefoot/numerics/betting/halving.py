@@ -1,4 +1,4 @@
-"""How does halving spend a budget: stages in which the lower half leaves, then fresh rollouts of the one picked?
+"""Sequential halving: budgets of its stages, and fresh rollouts of the policy picked.
 
 Many studies are played side by side, one per row. Scores are in [0, 1].
 """

@@ -1,4 +1,4 @@
-"""Which rankings are still possible after some claims, and which means break them least?
+"""Rankings that claims leave possible, and the means that break each least.
 
 Eight policies have 545,835 rankings with ties; claims of who is better than whom leave few of them.
 """

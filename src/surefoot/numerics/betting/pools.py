@@ -1,4 +1,4 @@
-"""What does a gambler bet on, once the means that contradict a hypothesis are pooled?
+"""Bets against a hypothesis on means, with the means that contradict it pooled.
 
 The members of a group get one mean, and the bet is on what they are off it: the sum of u times the scores, whose mean
 is 0 or less if the hypothesis holds. Many studies side by side, one per row.

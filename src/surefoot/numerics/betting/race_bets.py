@@ -1,4 +1,4 @@
-"""Who of many policies may still be the best one, after bets against each of them?
+"""Bets against each of many policies being the best.
 
 One gambler per policy bets that it is not a best one: on the better of the others, as far as the past tells them. Many
 studies are played side by side, one per row; a live race is one row. Scores are in [0, 1]. Nothing is changed in place.

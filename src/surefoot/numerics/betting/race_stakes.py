@@ -1,4 +1,4 @@
-"""What do the gamblers of a race stake on each round, and what do they own after it?
+"""Stakes and wealth of the bets of a race.
 
 Every gambler mixes the stakes of a grid by what each would have won, and never stakes less than its target needs.
 """

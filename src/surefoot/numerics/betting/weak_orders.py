@@ -1,4 +1,4 @@
-"""In which ways can policies stand to one another, and which means break such an order least?
+"""Weak orders of policies, and the means that break each least.
 
 A hypothesis says how the mean scores may be ordered, and of a family one at least is true. Policies are bits of a mask:
 policy 0 is bit 0. A hypothesis is a row of ranks, low is good: for a ranking any weak order; for "which is best" 0 in

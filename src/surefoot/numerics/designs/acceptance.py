@@ -1,4 +1,4 @@
-"""Which counts of failures end a test of one rate against another, and how likely is each ending?
+"""Sequential test of a failure rate: its boundary and operating characteristics.
 
 After n rollouts with f failures the test accepts when f <= accept[n] and rejects when f >= reject[n]. The boundaries
 are Wald's two parallel lines, f = slope n - a and f = slope n + b, closed at the horizon. The lines are moved in as far

@@ -1,4 +1,4 @@
-"""What will a walk with this boundary do: when does it stop, for whom, and how extreme is where it stopped?"""
+"""Operating characteristics of a boundary: stopping times, verdicts and p-values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which gains does an ending leave possible, given that the walk stopped as declared?
+"""Confidence intervals of a gain after a stopped walk.
 
 No single order of the endings is good at both ends of an interval, so each end has a test of its own, whose order was
 fixed beforehand. The near end, next to 0 after a verdict, follows the order of the p-value: verdicts alone count. The

@@ -1,4 +1,4 @@
-"""How likely is it that all order statistics of a uniform sample stay inside given limits?
+"""Probability that uniform order statistics stay within given limits.
 
 Every sum here has positive terms only, so nothing cancels.
 """

@@ -1,4 +1,4 @@
-"""What do several groups of scores say against a candidate for the weighted sum of their means?
+"""Tail bounds for a weighted sum of the means of several groups of scores.
 
 At a null point m, one mean per group, two p-values: the joint one, P(sum_g (v_g / n_g) sum_i E_gi (z_gi - m_g) <=
 E_0 max_g v_g m_g / n_g), and that of the groups one by one, the chi-square tail of the sum of squared normal quantiles

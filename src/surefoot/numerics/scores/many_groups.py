@@ -1,4 +1,4 @@
-"""What do more than two groups of scores say about the weighted sum of their means?
+"""Test of a weighted sum of the means of more than two groups of scores.
 
 The null points of a target fill a plane. The largest p-value on it is a numerical maximum: many starting points are
 looked at, the best are improved by sequential quadratic steps with slopes from the same integral, and what comes out

@@ -1,4 +1,4 @@
-"""What do scores in [0, 1] say against a candidate mean, whatever their order and their distribution?
+"""Tail bound for the mean of scores in [0, 1], whatever their order and distribution.
 
 Against "the mean is at most m" the p-value is P(sum E_i (z_i - m) <= m E_0) with standard exponential E: a theorem
 for independent scores that share a mean. It rises in m, so an end of an interval is one root. Upper ends are lower

@@ -1,4 +1,4 @@
-"""What do two groups of scores say about the weighted sum of their means, proved over all null points?
+"""Test of a weighted sum of two means of bounded scores, certified over all null points.
 
 The null points of a target lie on a line. It is scanned, the best place is refined, and then every stretch of the
 line is bounded: the joint p-value rises in both means, so on a stretch it is at most its value with both means at
