@@ -132,3 +132,22 @@ def test_rollouts_of_a_study_are_said_to_be_chosen_by_looking():
     found = sf.best(study.rollouts())
     assert [note.kind for note in found.notes] == ["could stop by looking"]
     assert "do not hold" in str(found)
+
+
+def test_a_pick_that_is_shown_as_good_as_all_is_not_called_zero_points_below():
+    counts = {"a": (174, 191), "b": (142, 175), "c": (75, 107), "d": (40, 62), "e": (2, 11)}
+    rows = [(name, i < k) for name, (k, n) in counts.items() for i in range(n)]
+    found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    said = str(found)
+    assert "at most 0.0 points" not in said
+    if found.regret is not None and found.regret.value <= 0.0:
+        assert "a is at least as good as each of the others (95%)." in said
+
+
+def test_of_a_study_that_looked_it_is_said_first_that_the_statements_do_not_hold():
+    study = sf.Study.create(sf.Plan(policies=("a", "b"), question="best", horizon=60, blinded=False), ":memory:")
+    while (turn := study.next_turn()) is not None:
+        study.record(turn, turn.policy == "a" or turn.number % 3 == 0)
+    lines = str(sf.best(study.rollouts())).splitlines()
+    assert "Statements for sizes fixed beforehand do not hold" in lines[1]
+    assert sum("fixed beforehand" in line for line in lines) == 1

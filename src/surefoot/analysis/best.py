@@ -111,7 +111,8 @@ class Best(Record):
         level, count = formatting.percent(self.confidence), f"{len(self.names):,}"
         bound = formatting.number(self.lower.value, self.lower.scale, "down")
         verb = "succeeds in at least" if self.measure == "success" else "scores at least"
-        lines = [self._head(), f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
+        looked = [str(note) for note in self.notes if note.kind == LOOKED]
+        lines = [self._head(), *looked, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
         if self.selection is not None and self.selection.matters:
             lines.append(f"Its {self.selection.excess}, because it was picked as the highest.")
         if len(self.shortlist) == 1:
@@ -119,14 +120,17 @@ class Best(Record):
         else:
             listed = ", ".join(self.shortlist[:LISTED]) + (", ..." if len(self.shortlist) > LISTED else "")
             lines.append(f"{len(self.shortlist):,} of {count} may be the best ({level}): {listed}.")
-        if self.regret is not None:
+        if self.regret is not None and self.regret.value <= 0.0:
+            lines.append(f"{self.pick} is at least as good as each of the others ({level}).")
+        elif self.regret is not None:
             far = formatting.number(self.regret.value, self.regret.scale, "up").lstrip("+")
             unit = formatting.unit(self.regret.scale)
             lines.append(f"{self.pick} is at most {far}{unit} below the best of the {count} ({level}).")
         if self.within is not None:
             said = "is" if self.is_within else "is not shown to be"
             lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
-        return [*lines, *map(str, self.notes), *filter(None, [self.next])]
+        others = [str(note) for note in self.notes if note.kind != LOOKED]
+        return [*lines, *others, *filter(None, [self.next])]
 
     def _head(self) -> str:
         """What the answer is about, and who has the highest estimate."""

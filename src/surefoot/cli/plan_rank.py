@@ -42,7 +42,10 @@ def rank(
     correlation: Annotated[
         float, typer.Option("--correlation", help="How strongly shared conditions tie the scores of a round.")
     ] = 0.0,
-    runs: Annotated[int, typer.Option("--runs", help="Studies to simulate for each row.")] = 400,
+    runs: Annotated[
+        int | None,
+        typer.Option("--runs", help="Studies to simulate for each row; left out, 400, and 40 where each takes long."),
+    ] = None,
     jobs: Annotated[int, typer.Option("--jobs", help="Processes to simulate with (needs joblib).")] = 1,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the simulation.")] = 0,
     score: files.Score = None,
@@ -75,9 +78,10 @@ def rank(
     named = registry.advised(setting) if rule is None else rule
     kind = registry.one_of(named, setting)
     chosen = (_check.whole(horizon, "--horizon", least=1), futility)
-    plans = {}
+    slow = getattr(declared(named, replace(setting, horizon=chosen[0])), "gated", False)
+    runs, plans = (40 if slow else 400) if runs is None else runs, {}
     with _processes(jobs):
-        for most, little in [chosen] if as_json else _grid(*chosen, gives_up=kind.gives_up):
+        for most, little in [chosen] if as_json or slow else _grid(*chosen, gives_up=kind.gives_up):
             made = cast("RoundRule[Any]", declared(named, replace(setting, horizon=most, futility=little)))
             bar = files.progress(f"simulating, horizon {most:,}, futility {little:g}")
             tied: dict[str, Any] = {"correlation": correlation, "progress": bar}

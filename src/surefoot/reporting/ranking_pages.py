@@ -65,7 +65,8 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     header = ["place", "policy", "letters", "rollouts", "joined after", ""]
     rows = [_policy_row(one) for one in ranking.policies]
     standing = rows_under("Where each policy stands", header, rows)
-    made = [section("The ranking", [together], standing, figures=[figures.get("ranking")])]
+    lines = ranking.said if ranking.question.startswith("top ") else [together]
+    made = [section("The ranking", list(lines), standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
         header = ["first", "second", DECIDED, "gain", f"{level} for all sizes together"]
         pairs = rows_under("Every two policies", header, [_pair_row(pair) for pair in ranking.pairs])
@@ -101,7 +102,8 @@ def _of(one: RankedPolicy, most: int) -> str:
 
 def _policy_row(one: RankedPolicy) -> list[str]:
     joined = formatting.counted(one.joined, "round") if one.joined else ""
-    return [one.place, one.policy, one.letters, f"{one.rollouts:,}", joined, "runs" if one.running else ""]
+    now = one.standing or ("runs" if one.running else "")
+    return [one.place, one.policy, one.letters, f"{one.rollouts:,}", joined, now]
 
 
 def _pair_row(pair: RankedPair) -> list[str]:

@@ -427,6 +427,19 @@ class ClosedRankingState(Standing, Record):
         return claimed_part(replace(seen, notes=(*seen.notes, note), data=(), **told), verdict)
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Of the best few, where each policy stands in a word; empty for another question."""
+        if self.rule.top is None:
+            return ()
+        words = dict.fromkeys(self.leaders, "may be of the best") | dict.fromkeys(self.best, "of the best")
+        return tuple(words.get(name, "out") for name in self.rule.names)
+
+    @property
+    def claim(self) -> str:
+        """Which are the best few, in a sentence; empty for another question."""
+        return f"{self.settled} ({formatting.percent(self.rule.confidence)})." if self.rule.top else ""
+
+    @property
     def settled(self) -> str:
         """How much is settled, in words."""
         rule = self.rule

@@ -335,6 +335,11 @@ class Standing(ABC):
         return Verdict.BETTER if said == {Verdict.BETTER} else Verdict.UNDECIDED
 
     @property
+    def words(self) -> tuple[str, ...]:
+        """Where each policy stands in a word, where the question is which are the best."""
+        return ()
+
+    @property
     def claim(self) -> str:
         """What a question other than the ranking has found, in a sentence; empty where there is none."""
         return ""

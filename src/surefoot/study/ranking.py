@@ -31,7 +31,8 @@ class RankedPolicy(Record):
         running: Whether it runs in the next round.
         joined: After how many rounds it joined; 0 from the start.
         interval: Its mean, for reading; none before its first rollout.
-        standing: Of a race, where it stands in a word: "running", "out", "settled", "withdrawn" or "named".
+        standing: Of a race, where it stands in a word: "running", "out", "settled", "withdrawn" or "named"; of the best
+            few "of the best", "may be of the best" or "out".
     """
 
     policy: str
@@ -123,7 +124,8 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
     state, names = decision.state, decision.rule.names
     if decision.rule.finds_one:
         return _race(fold, decision)
-    letters = dict(zip(state.letters.names, state.letters.letters, strict=True))
+    words = dict(zip(names, state.words, strict=False))
+    letters = {} if words else dict(zip(state.letters.names, state.letters.letters, strict=True))
     of = dict(zip(names, zip(state.ranks, state.rollouts, strict=True), strict=True))
     late = dict(zip(names, decision.rule.joined, strict=True))
     means = means_of_policies(fold)
@@ -132,11 +134,12 @@ def ranking_of(fold: Fold, *, gains: bool = False) -> StudyRanking | None:
             policy=name,
             best=of[name][0][0],
             worst=of[name][0][1],
-            letters=letters[name],
+            letters=letters.get(name, ""),
             rollouts=of[name][1],
             running=name in state.running,
             joined=late[name],
             interval=means.get(name),
+            standing=words.get(name, ""),
         )
         for name in state.letters.names
     )
