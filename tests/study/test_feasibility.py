@@ -6,10 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from surefoot.core.scores import Scores
-from surefoot.planning.rankings import plan_ranking
-from surefoot.study.decision import rule_of
+from surefoot.core.verdict import Verdict
+from surefoot.study.decision import decision_of
 from surefoot.study.expectations import shares
 from surefoot.study.feasibility import Feasibility, feasible, table
 from surefoot.study.plans import Plan
@@ -110,16 +111,38 @@ def test_it_is_read_back_from_json():
     assert Feasibility.from_dict(json.loads(json.dumps(found.to_dict()))) == found
 
 
+def simulated(plan, rates, studies, seed):
+    """The share of studies that decide what is asked, each fed to the study's own decision block by block."""
+    rng = np.random.default_rng(seed)
+    decided = 0
+    for _ in range(studies):
+        decision = decision_of(plan)
+        while not decision.finished:
+            drawn = {name: rng.random(often) for name, often in decision.turns.items()}
+            decision = decision.after({name: (one < rates[name]).astype(float).tolist() for name, one in drawn.items()})
+        right = Verdict.BETTER if rates[plan.policies[0]] > rates[plan.policies[1]] else Verdict.WORSE
+        decided += decision.verdict is right if plan.in_pairs else decision.state.complete
+    return decided / studies
+
+
 @pytest.mark.slow
-def test_the_chance_is_that_of_other_studies_drawn_apart():
-    for question, rates in (("best", (0.85, 0.65, 0.5)), ("ranking", (0.9, 0.6, 0.3))):
-        plan = Plan(**THREE, question=question)
-        found = feasible(plan, rates, rng=1)
-        other = plan_ranking(rule_of(plan), rates, rng=99, runs=4000).complete
-        spread = (other * (1 - other) * (1 / 4000 + 1 / 4000)) ** 0.5
-        assert abs(found.chance - other) < 4 * spread
+@pytest.mark.parametrize(
+    ("fields", "rates"),
+    [
+        ({**THREE, "question": "best"}, (0.85, 0.65, 0.5)),
+        ({**THREE, "question": "ranking"}, (0.9, 0.6, 0.3)),
+        ({"policies": ("new", "old"), "horizon": 60}, (0.8, 0.6)),
+    ],
+)
+def test_the_chance_is_that_of_simulated_studies(fields, rates):
+    plan = Plan(**fields)
+    other = simulated(plan, dict(zip(plan.policies, rates, strict=True)), 400, seed=5)
+    found = feasible(plan, rates, rng=1).chance
+    assert binomtest(round(400 * other), 400, found).pvalue > 1e-4
 
 
-def test_a_question_that_no_rule_answers_of_so_many_is_left_out():
+def test_of_many_policies_only_what_is_asked_is_simulated():
     eight = Plan(policies=tuple("abcdefgh"), horizon=5)
-    assert list(feasible(eight, tuple(0.9 - 0.1 * at for at in range(8)), runs=5).chances) == ["ranking", "best"]
+    found = feasible(eight, tuple(0.9 - 0.1 * at for at in range(8)), runs=5)
+    assert list(found.chances) == ["ranking"]
+    assert str(found).endswith("Too small: that chance is below 80%.")

@@ -14,7 +14,7 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.decision import rule_of
-from surefoot.study.expectations import ENOUGH, HORIZONS, Expectation, expect, shares
+from surefoot.study.expectations import ENOUGH, HORIZONS, ROUNDS, Expectation, expect, shares
 
 if TYPE_CHECKING:
     from surefoot.planning.assumptions import Law
@@ -24,6 +24,8 @@ MOST_TIMES = 16
 """A question that takes more rollouts than so many times those planned is not looked for further."""
 SEARCHED = 1_000
 """The most studies simulated for each number of rollouts and each question that are tried instead."""
+FEW = 5
+"""Of more policies a chance takes seconds to simulate, and nothing is tried instead."""
 GAINS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 """Gains of two policies that are tried in place of one that is too small to be found."""
 
@@ -97,8 +99,10 @@ class Feasibility(Record):
         ways += [f"drop {self.drop}"] if self.drop else []
         ways += [f"ask question = {self.instead!r}"] if self.instead else []
         ways += [f"look for a gain of {100 * self.gain:g} points or more"] if self.gain is not None else []
-        none = f"{MOST_TIMES} times as many rollouts are too few as well"
-        return f" Too small: for {ENOUGH:.0%}: {', or '.join(ways) or none}."
+        if not ways:
+            more = f" {MOST_TIMES} times as many rollouts are too few as well." if len(self.policies) <= FEW else ""
+            return f" Too small: that chance is below {ENOUGH:.0%}.{more}"
+        return f" Too small: for {ENOUGH:.0%}: {', or '.join(ways)}."
 
 
 def _percent(chance: float) -> str:
@@ -152,7 +156,7 @@ def feasible(
         chances=chances,
         findable=_findable(plan, plan.question, assumed),
     )
-    if not found.too_small:
+    if not found.too_small or len(plan.policies) > FEW:
         return found
     runs = min(runs or SEARCHED, SEARCHED)
     needed = _needed(plan, rates, found.chance, rng, runs)
@@ -191,7 +195,7 @@ def _takes(row: Feasibility) -> str:
     if row.chance >= ENOUGH:
         return "enough"
     if row.needed is None:
-        return f"too small: over {MOST_TIMES} times as many"
+        return f"too small{f': over {MOST_TIMES} times as many' if len(row.policies) <= FEW else ''}"
     needed = formatting.rollouts(row.needed) if row.needed_hours is None else _hours(row.needed_hours)
     return f"too small: about {needed}"
 
@@ -199,7 +203,7 @@ def _takes(row: Feasibility) -> str:
 def _questions(plan: Plan) -> Iterator[tuple[str, Plan]]:
     """The question asked, and the others that could be asked of as many policies."""
     yield plan.question, plan
-    if not plan.in_pairs:
+    if not plan.in_pairs and len(plan.policies) <= FEW:
         for question in ("best", "ranking", f"against {plan.policies[0]}"):
             if question != plan.question and not (question == "ranking" and len(plan.policies) == 2):
                 other = _asking(plan, plan.policies, question)
@@ -217,6 +221,8 @@ def _asking(plan: Plan, policies: tuple[str, ...], question: str, horizon: int |
 
 
 def _chance(plan: Plan, rates: Sequence[Law], rng: int, runs: int | None) -> float:
+    if runs is not None and not plan.in_pairs:
+        runs = max(50, min(runs, ROUNDS.get(len(plan.policies), 1_000) // (4 * plan.horizon)))
     return expect(plan, rates, rng=rng, runs=runs, advise=False).power
 
 
