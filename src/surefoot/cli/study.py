@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli.open import console_extra, serve_here
 from surefoot.cli.study_create import create
 from surefoot.cli.study_log import (
     Author,
@@ -35,6 +36,28 @@ TokensFile = Annotated[Path | None, typer.Option("--tokens", help="The tokens' f
 def beside(store: str, study: str) -> Path:
     """Where a study's tokens are kept, unless told otherwise."""
     return Path(f"surefoot-{study}.tokens.json" if "://" in store else f"{store}.tokens.json")
+
+
+def plan(
+    path: Annotated[Path, typer.Argument(metavar="[PLAN]", help="The plan's file, or where to write it.")] = Path(
+        "plan.toml"
+    ),
+    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
+) -> None:
+    """Write a plan in the browser, and see at every change what it will take.
+
+    The page answers this machine only, and there only who has its address, until you press Ctrl+C. Nothing is fixed:
+    `surefoot study create` does that.
+
+    Examples:
+
+        surefoot study plan plan.toml
+    """
+    with console_extra("study plan"):
+        from surefoot.console.plan_page import PlanPage
+
+    serve_here(PlanPage(path), port, browser=browser)
 
 
 def serve(
@@ -143,7 +166,7 @@ def _group() -> None:
     """
 
 
-RUNNING = (create, serve, invite, run, status, record, undo, void, release)
+RUNNING = (plan, create, serve, invite, run, status, record, undo, void, release)
 READING = (unblind, report, verify, anchor, backup, export, restore, amend, override, withdraw)
 for command in (*RUNNING, *READING):
     app.command()(command)

@@ -41,6 +41,8 @@ PAGE_POLICY = f"{POLICY}; frame-src 'self'"
 class LocalPage:
     """The page, the files dropped on it, and the reports made of them."""
 
+    template, command = "open.html", "surefoot open"
+
     def __init__(self, folder: Path) -> None:
         """Keep what is dropped in `folder`, which is the caller's to remove."""
         self.folder, self.token = folder, secrets.token_urlsafe(18)
@@ -49,16 +51,8 @@ class LocalPage:
 
     def app(self) -> Starlette:
         """The page as a web application, for this machine only."""
-        routes = [
-            Route("/", self.page),
-            Route("/files", self.add, methods=["POST"]),
-            Route("/reports", self.make, methods=["POST"]),
-            Route("/reports/{name}", self.show),
-            Route("/rate", self.calculated(_rate), methods=["POST"]),
-            Route("/compare", self.calculated(_compare), methods=["POST"]),
-            Route("/plan", self.calculated(_plan), methods=["POST"]),
-            Mount("/static", StaticFiles(packages=[("surefoot.console", "static")])),
-        ]
+        static = Mount("/static", StaticFiles(packages=[("surefoot.console", "static")]))
+        routes = [Route("/", self.page), *self.routes(), static]
 
         async def refused(_: Request, error: Exception) -> Response:
             told = error if isinstance(error, Refusal) else Refusal(500, "The server failed on this request.")
@@ -69,6 +63,17 @@ class LocalPage:
             middleware=[Middleware(Guard, hosts=LOOPBACK, most=MOST_BYTES, may=self._may)],
             exception_handlers={Refusal: refused, 500: refused},
         )
+
+    def routes(self) -> list[Route]:
+        """What the page asks for."""
+        return [
+            Route("/files", self.add, methods=["POST"]),
+            Route("/reports", self.make, methods=["POST"]),
+            Route("/reports/{name}", self.show),
+            Route("/rate", self.calculated(_rate), methods=["POST"]),
+            Route("/compare", self.calculated(_compare), methods=["POST"]),
+            Route("/plan", self.calculated(_plan), methods=["POST"]),
+        ]
 
     def link(self, port: int) -> str:
         """The address of the page, with the word that lets in whoever shows it."""
@@ -82,7 +87,9 @@ class LocalPage:
         """
         shown = request.query_params.get("token") or request.cookies.get(_cookie(request), "")
         if not secrets.compare_digest(shown.encode(), self.token.encode()):
-            raise Refusal(401, "This page is for whoever started it.", "Use the address that `surefoot open` printed.")
+            raise Refusal(
+                401, "This page is for whoever started it.", f"Use the address that `{self.command}` printed."
+            )
 
     async def page(self, request: Request) -> Response:
         """The one page; the token of its address becomes a cookie, so that it stays in no history."""
@@ -91,7 +98,7 @@ class LocalPage:
             answer = RedirectResponse("/", 303)
             answer.set_cookie(_cookie(request), self.token, httponly=True, samesite="lax")
             return answer
-        text = (resources("surefoot.console") / "templates" / "open.html").read_text(encoding="utf-8")
+        text = (resources("surefoot.console") / "templates" / self.template).read_text(encoding="utf-8")
         shown = next(reversed(self.reports), "")
         return HTMLResponse(text.replace("{{ report }}", shown), headers={"content-security-policy": PAGE_POLICY})
 
