@@ -5,7 +5,8 @@ Names are imported when they are first used, so that a command which needs littl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _lazy
 
@@ -88,6 +89,18 @@ if TYPE_CHECKING:
     from surefoot.table.label_draws import draw_labels as draw_labels
     from surefoot.table.rollouts import Rollouts as Rollouts
 
+
+def _shown() -> Any:
+    """How results are shown in notebooks, as frames and as figures."""
+    return importlib.import_module("surefoot.reporting.results")
+
+
+def _imported(kind: str) -> None:
+    """Import the module of a type of results, by its name."""
+    importlib.import_module("surefoot._moved").import_type(kind)
+
+
+_lazy.PROVIDED.update(shown=_shown, imported=_imported)
 _HOMES = _lazy.homes(__name__, __file__)
 __all__ = list(_HOMES)
 __getattr__, __dir__ = _lazy.attach(__name__, _HOMES)

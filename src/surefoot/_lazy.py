@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
+PROVIDED: dict[str, Callable[..., Any]] = {}
+"""What the package provides to its lowest rooms, which know nothing of those above them; `surefoot` fills it."""
+
 
 class MissingNameError(AttributeError):
     """A name that a package does not have; where to look instead is found out when somebody reads it."""

@@ -105,6 +105,9 @@ INSIDE = {
 }
 """Functions of `surefoot.stats` that answers are made of, by module."""
 
+PACKAGES = ("surefoot.sequential", "surefoot.reference")
+"""The other packages with types of results."""
+
 OTHERS = {
     "surefoot.compare_tasks": "surefoot.compare_by",
     "surefoot.planning": "surefoot",
@@ -133,9 +136,14 @@ def moved() -> dict[str, str]:
     return dict(sorted((found | OTHERS).items()))
 
 
-def home_of(kind: str) -> str | None:
-    """The module of a type of results, by its name."""
-    return next((home for home, name in _each(TYPES) if name == kind), None)
+def import_type(kind: str) -> None:
+    """Import the module of a type of results, by its name."""
+    homes = [home for home, name in _each(TYPES) if name == kind]
+    if not homes:
+        tables = (importlib.import_module(name)._HOMES for name in ("surefoot", *PACKAGES))
+        homes = [table[kind] for table in tables if kind in table]
+    for home in homes:
+        importlib.import_module(home)
 
 
 def _each(table: dict[str, str]) -> set[tuple[str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
-import importlib
 import sys
 import types
 import typing
@@ -12,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, ClassVar, Self
 
-from surefoot import _check
+from surefoot import _check, _lazy
 
 SCHEMA = 3
 """Since 3, comparisons and audits say what every column was taken for; since 2, notes and assumptions are records.
@@ -102,8 +101,8 @@ class Record:
 
 
 def _shown() -> Any:
-    """How results are shown; a room above this one, so it is looked up when it is asked for."""
-    return importlib.import_module("surefoot.reporting.results")
+    """How results are shown."""
+    return _lazy.PROVIDED["shown"]()
 
 
 def _first_line(text: str) -> str:
@@ -173,16 +172,7 @@ def _own(kind: type) -> bool:
 def _kind(name: str) -> type[Record] | None:
     """The class of that name; its module is imported for it."""
     if name not in Record._known:
-        from surefoot import _moved
-
-        home = _moved.home_of(name)
-        if home:
-            importlib.import_module(home)
-        else:
-            for package in ("surefoot", "surefoot.sequential", "surefoot.reference"):
-                homes = importlib.import_module(package)._HOMES
-                if name in homes:
-                    importlib.import_module(homes[name])
+        _lazy.PROVIDED["imported"](name)
     return Record._known.get(name)
 
 
