@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ import pytest
 import surefoot as sf
 from surefoot import DataError, Tally, stats
 from surefoot.analysis.gates import Gated
+from surefoot.reporting.gate_reviews import markdown
 
 TWO = {"first": "new", "second": "old"}
 
@@ -223,3 +226,49 @@ def test_other_refusals():
         sf.gate(table(), NEEDS, rule="at least 4", **TWO)
     with pytest.raises(DataError, match="rate_at_least"):
         sf.gate(table(), [{"mean_at_least": 0.3}], **TWO)
+
+
+def by_task(rates: dict[str, tuple[int, int]], size: int = 40) -> sf.Rollouts:
+    """Successes of new and old in every task."""
+    rows = [
+        (policy, task, int(at < won))
+        for task, pair in rates.items()
+        for policy, won in zip(("new", "old"), pair, strict=True)
+        for at in range(size)
+    ]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "task", "success"], orient="row"))
+
+
+def test_an_average_that_depends_on_a_column_passes_no_gate() -> None:
+    """Four tasks rise from 16 to 37 of 40, two fall: the mean holds, and would have passed unmentioned."""
+    mixed = by_task({f"t{at}": (37, 16) if at < 4 else (12, 32) for at in range(6)})
+    found = sf.gate(mixed, [{"not_worse_by": 0.1}], **TWO)
+    assert (found.code, found.found[0].depends_on, found.found[0].worse) == (2, "task", ("task=t4", "task=t5"))
+    assert "but worse in task=t4, task=t5: depends on task" in str(found)
+    assert found.found[0].lacks is None
+    assert "depends on task" in markdown(found)
+    allowed = sf.gate(mixed, [{"not_worse_by": 0.1}, {"by": "task", "not_worse_by": 0.8}], **TWO)
+    assert allowed.code == 0  # the gate says what each level needs
+
+
+def test_a_level_that_falls_is_told_where_the_average_holds() -> None:
+    found = sf.gate(
+        by_task({"a": (30, 30), "b": (31, 30), "c": (14, 30), "d": (32, 30)}, 40), [{"not_worse_by": 0.25}], **TWO
+    )
+    assert found.code == 0
+    assert "success not worse by 25 points, but worse in task=c" in str(found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        '[gate]\nrule = "no slice worse"\n[[gate.need]]\nnot_worse_by = 0.1\n',
+        "[gate]\nslices = true\n[[gate.need]]\nnot_worse_by = 0.1\n",
+        '[gate]\n[[gate.need]]\nmeasure = "no slice worse"\nnot_worse_by = 0.1\n',
+        "[gate]\n[[gate.need]]\nno_slice_worse = true\n",
+    ],
+)
+def test_no_slice_worse_is_refused_with_the_reason(tmp_path: Path, body: str) -> None:
+    (tmp_path / "release.toml").write_text(body)
+    with pytest.raises(DataError, match="no evidence that none is worse"):
+        sf.read_gate(tmp_path / "release.toml")

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import Verdict, stats
+from surefoot.analysis import levels
+from surefoot.analysis.comparison_data import Asked
 from surefoot.core.notes import Note
 from surefoot.numerics.rates import inversion
 from surefoot.reporting.answers import short_answer
 from surefoot.stats.exact_gains import exact_p
 from surefoot.stats.strata import least_p
 from tests.oracles.strata import rule_x
+from tests.reference import listed
 from tests.support.designs import counted, crossed
 
 
@@ -120,6 +123,23 @@ def test_of_many_units_those_that_go_against_the_answer_stand_in_it() -> None:
 def test_a_level_alone_looks_at_no_levels() -> None:
     for one in sf.compare_by(by_dataset({"real": (16, 8), "sim": (8, 15)}), "new", "old", by="dataset"):
         assert not {note.kind for note in one.notes if isinstance(note, Note)} & {"depends on", "gain differs"}
+
+
+# --- Columns met in unequal shares
+
+
+@pytest.mark.parametrize("case", [case for case in listed("slice.cases") if case["what"].startswith("unevenness")])
+def test_unevenness_is_that_of_the_reference(case: dict) -> None:
+    rows = [
+        (policy, f"level {level}", outcome)
+        for policy, counts in (("new", case["first"]), ("old", case["second"]))
+        for level, count in enumerate(counts)
+        for at in range(count)
+        for outcome in [at % 2]
+    ]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "light", "success"], orient="row"))
+    (column,) = [column for column in table.design.columns if column.name == "light"]
+    assert levels._distance(Asked(table, "new", "old", "success"), column) == pytest.approx(case["value"], abs=1e-9)
 
 
 # --- Micro and macro

@@ -9,12 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot import Scores
+from surefoot import Need, Scores, plan_gate
 from surefoot.reference import bonferroni, score_test
 from surefoot.stats import gate_test, holm, paired_ratio_test, ratio_test
 from tests.oracles import ratios
+from tests.reference import listed
 
+GATES = [case for case in listed("slice.cases") if case["what"].startswith(("at_least", "better_and", "chance that"))]
 P = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("case", GATES, ids=lambda case: str(case["id"]))
+def test_gates_are_those_of_the_reference(case):
+    if "limit" in case:
+        need = Need(measure="collision", rate_at_most=case["limit"])
+        plan = plan_gate([need], {"collision": case["rate"]}, rollouts=case["n"])
+        assert plan.chance == pytest.approx(case["value"], abs=1e-9)
+    elif "k" in case:
+        found = gate_test(case["p"], [1.0] * len(case["p"]), rule=f"at least {case['k']}")
+        assert found.p_value == pytest.approx(case["value"], abs=1e-12)
+    else:
+        p, better = case["not_worse"], case["better"]
+        found = gate_test(p, [1.0] * len(p), rule="one better, none worse", better=better)
+        assert found.p_value == pytest.approx(case["value"], abs=1e-12)
 
 
 @given(P)

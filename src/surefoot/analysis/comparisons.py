@@ -173,12 +173,12 @@ class Comparison(Record):
     @property
     def depends_on(self) -> str:
         """The column in whose levels the first is shown better here and worse there; empty where there is none."""
-        return "" if self.stepped is not None else opposed(self.notes, self.gain).column
+        return "" if self.stepped is not None else opposed(self.notes, self.gain.verdict, self.gain.margin).column
 
     @property
     def opposite(self) -> tuple[str, ...]:
         """The levels that are shown to be the opposite of the verdict, such as ``task=stack``."""
-        return opposed(self.notes, self.gain).levels
+        return opposed(self.notes, self.gain.verdict, self.gain.margin).levels
 
     def __str__(self) -> str:
         where = f" on {self.task}" if self.task else ""

@@ -12,6 +12,7 @@ from surefoot import _check
 from surefoot.analysis.changes import BEFORE, NOW, both_runs
 from surefoot.analysis.comparison_data import Weights
 from surefoot.analysis.comparisons import columns_of
+from surefoot.analysis.levels import Opposed
 from surefoot.analysis.need_evidence import Asker, NotComparableError, Seen, lacking, seen, table_of
 from surefoot.analysis.needs import GAINS, RATIO, Gate, Need, gate_of
 from surefoot.analysis.subjects import Target
@@ -57,6 +58,8 @@ class NeedFound(Worded):
         lacks: About how many more would tell, if what was observed is true; None where none would.
         unit: What `lacks` counts.
         why: Why it is not comparable.
+        depends_on: The column on some levels of which it is better and on others worse, so that no average holds.
+        worse: The levels that are shown worse, by more than the need allows, though the average holds.
     """
 
     need: Need
@@ -77,6 +80,8 @@ class NeedFound(Worded):
     lacks: int | None = None
     unit: str = ""
     why: str = ""
+    depends_on: str = ""
+    worse: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -93,11 +98,17 @@ class NeedFound(Worded):
         less = f" less {self.need.measure}" if self.need.claim in GAINS and self.need.lower_is_better else ""
         return f"{self.counted + ', ' if self.counted else ''}{ends}{less}"
 
+    @property
+    def _but(self) -> str:
+        return f", but worse in {formatting.some_names(list(self.worse), 4)}" if self.worse else ""
+
     def __str__(self) -> str:
         word = {"fail": "FAIL"}.get(self.ends, self.ends)
         said = f"{word}: {self.title}: {self.shown}"
         if self.ends != "open":
             return f"{said}."
+        if self.depends_on:
+            return f"{said}{self._but}: {sentences.DEPENDS.format(column=self.depends_on)}; say what each level needs."
         edge = edge_of(self.need)
         if self.low is not None and self.high is not None and not self.low <= edge <= self.high:
             said += f" (broken by itself, {formatting.p_value(self.broken_p)}; not after all needs)"
@@ -165,7 +176,7 @@ class Gated(Record):
         for key, many in held.items():
             one = first[key]
             if one.level is None:
-                parts.append(one.title)
+                parts.append(f"{one.title}{one._but}")
                 continue
             every_one = f"{many:,} of {every[key]:,} {plural(noun(str(one.need.by)))}"
             parts.append(one.title.replace(f'on "{one.level}"', f"on {every_one}"))
@@ -344,6 +355,8 @@ def _tested(made: NeedFound, found: Seen | None, asked: Gate, needs: int) -> Nee
     above, below = found.sides(edge)
     more = need.claim in GAINS or need.claim.endswith("least")
     p_value, broken = (above, below) if more else (below, above)
+    against = _against(need, found, asked) if p_value <= error else Opposed()
+    p_value = 1.0 if against.column and against.worse else p_value  # no average answers
     better = None
     if asked.rule == BETTER and need.compares:
         better = found.sides(1.0)[1] if need.claim == RATIO else found.sides(0.0)[0]
@@ -359,9 +372,19 @@ def _tested(made: NeedFound, found: Seen | None, asked: Gate, needs: int) -> Nee
         counted=found.counted,
         about=found.about,
         method=found.method,
-        lacks=lacking(found, edge, error, error if holding else error / needs) if p_value > error else None,
+        lacks=None
+        if p_value <= error or against.worse
+        else lacking(found, edge, error, error if holding else error / needs),
         unit=found.unit,
+        depends_on=against.column if against.worse else "",
+        worse=against.worse,
     )
+
+
+def _against(need: Need, found: Seen, asked: Gate) -> Opposed:
+    """What levels show against a gain that holds on average, where no need asks about levels themselves."""
+    alike = any(other.by is not None and other.measure == need.measure for other in asked.needs)
+    return found.against() if need.claim in GAINS and not alike else Opposed()
 
 
 def _judged(asked: Gate, who: Asker, pending: Sequence[Pending], words: Words) -> Gated:

@@ -28,7 +28,6 @@ MOST_SHOWN = 6
 """Of more levels only those that disagree are named, or the lowest and the highest."""
 KINDS = ("depends on", "gain differs", "levels disagree")
 """Notes that carry levels of a column."""
-DIRECTED = (Verdict.BETTER, Verdict.WORSE)
 FEWEST = 4
 """A unit of fewer levels is spoken of as a setting."""
 MOST_LEVELS = 60
@@ -114,34 +113,43 @@ def disagreeing(asked: Asked, gain: Gain, *, confidence: float) -> tuple[Note, .
 
 
 class Opposed(NamedTuple):
-    """The column that an average depends on, and single levels that go against one that still answers."""
+    """What goes against an average.
+
+    Attributes:
+        column: A column on some levels of which the first is better and on others worse; empty where there is none.
+        levels: The levels that go against an average that still answers.
+        worse: All levels on which the first is worse.
+    """
 
     column: str = ""
     levels: tuple[str, ...] = ()
+    worse: tuple[str, ...] = ()
 
 
-def opposed(notes: Sequence[Any], gain: Gain) -> Opposed:
+def opposed(notes: Sequence[Any], verdict: Verdict, margin: float) -> Opposed:
     """What levels show against the average gain, by more than its margin.
 
     Where levels of a setting are shown better and others worse, the average answers nothing. Of four units or more it
     does: what was asked is their average, and the units that go against it are named beside it.
     """
-    found = [note for note in notes if note.kind in KINDS and _against(note, gain)]
-    both = [note for note in found if note.kind == "depends on"]
+    shown = [(note, *_shown(note, margin)) for note in notes if note.kind in KINDS]
+    worse = tuple(f"{note.values['column']}={name}" for note, names, _ in shown for name in names)
+    ahead = {Verdict.BETTER: [(note, names) for note, names, _ in shown if names],
+             Verdict.WORSE: [(note, names) for note, _, names in shown if names]}  # fmt: skip
+    directed = verdict in ahead
+    found = ahead.get(verdict, [(note, [*names, *others]) for note, names, others in shown if names and others])
+    both = [note for note, _ in found if note.kind == "depends on"]
     column = str(both[0].values["column"]) if both else ""
-    if gain.verdict not in DIRECTED or any(note.values.get("set", True) for note in both):
-        return Opposed(column)
-    return Opposed(column, tuple(f"{note.values['column']}={name}" for note in found for name in _against(note, gain)))
+    if not directed or any(note.values.get("set", True) for note in both):
+        return Opposed(column, worse=worse)
+    return Opposed(column, tuple(f"{note.values['column']}={name}" for note, names in found for name in names), worse)
 
 
-def _against(note: Note, gain: Gain) -> list[str]:
-    """The levels that are shown to go against the average; all where it shows nothing and levels differ."""
+def _shown(note: Note, margin: float) -> tuple[list[str], list[str]]:
+    """The levels that are shown worse, and those that are shown better; what lies within the margin does not count."""
     sure = [one for one in note.values["levels"] if one[4]]
-    worse = [str(name) for name, ahead, low, *_ in sure if ahead < 0.0 and low < -gain.margin]
-    better = [str(name) for name, ahead, _, high, _ in sure if ahead > 0.0 and high > gain.margin]
-    if gain.verdict in DIRECTED:
-        return worse if gain.verdict is Verdict.BETTER else better
-    return [*worse, *better] if worse and better else []
+    worse = [str(name) for name, gain, low, *_ in sure if gain < 0.0 and low < -margin]
+    return worse, [str(name) for name, gain, _, high, _ in sure if gain > 0.0 and high > margin]
 
 
 @dataclass(frozen=True, eq=False)

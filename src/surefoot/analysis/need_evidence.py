@@ -12,7 +12,7 @@ from surefoot import stats
 from surefoot.analysis.comparison_data import Asked, Combined, Found, Make, Weights, called
 from surefoot.analysis.judge_corrections import human_corrections
 from surefoot.analysis.judged_gains import judged_gain
-from surefoot.analysis.levels import held_within
+from surefoot.analysis.levels import Opposed, disagreeing, held_within, opposed
 from surefoot.analysis.measurements import measured
 from surefoot.analysis.needs import GAINS, MEANS, RATES, RATIO, Need
 from surefoot.analysis.subjects import Target
@@ -56,6 +56,7 @@ class Seen:
         method: The test.
         tally: Yes among all, where that is all there is.
         counted: Yes among all in words, of one policy's yes-or-no measure.
+        against: What levels of columns show against a gain.
     """
 
     sides: Callable[[float], Both]
@@ -68,6 +69,7 @@ class Seen:
     method: str
     tally: Any = None
     counted: str = ""
+    against: Callable[[], Opposed] = Opposed
 
 
 class NotComparableError(Exception):
@@ -141,7 +143,7 @@ def seen(part: Rollouts, need: Need, kind: Measure, who: Asker, level: str | Non
     if part.labels and not need.lower_is_better:
         return _judged(asked, who)
     found = _found(asked, who, level)
-    return _ratio(asked, found, need, who, level) if need.claim == RATIO else _gain(asked, found, who)
+    return _ratio(asked, found, need, who, level) if need.claim == RATIO else _gain(asked, found, need, who)
 
 
 def _found(asked: Asked, who: Asker, level: str | None) -> Found:
@@ -161,12 +163,17 @@ def _counted(asked: Asked, found: Found) -> tuple[int, str]:
     return min(group.known(asked.measure) for group in asked.groups), f"{asked.rollouts.words.rollouts} of each"
 
 
-def _gain(asked: Asked, found: Found, who: Asker) -> Seen:
+def _gain(asked: Asked, found: Found, need: Need, who: Asker) -> Seen:
     gain = found.gain(confidence=_two_sided(who.error), margin=0.0, central=True)
     ends, scale = gain.interval, gain.interval.scale
     sides = partial(sides_at, found.make, error=who.error)
     count, unit = _counted(asked, found)
-    return Seen(sides, ends.estimate, (ends.low, ends.high), scale, count, unit, str(found.reading.about), gain.method)
+
+    def against() -> Opposed:
+        return opposed(disagreeing(asked.compared, gain, confidence=1.0 - who.error), gain.verdict, need.value)
+
+    about, both = str(found.reading.about), (ends.low, ends.high)
+    return Seen(sides, ends.estimate, both, scale, count, unit, about, gain.method, against=against)
 
 
 def _judged(asked: Asked, who: Asker) -> Seen:

@@ -226,7 +226,9 @@ def _need(keys: Mapping[str, Any]) -> Need:
             raise ValueError(f"A need must not ask for {name!r}: {NO_SLICE}")
         if name not in known:
             raise ValueError(f"A need must have keys among {', '.join(known)}; got {name!r}.")
-    if "slice" in str(keys.get("measure", "")) and not any(keys.get(name) is not None for name in CLAIMS):
+    measure = str(keys.get("measure", ""))
+    claims = any(keys.get(name) is not None for name in CLAIMS)
+    if "no slice" in measure or ("slice" in measure and not claims):
         raise ValueError(f"A need must not ask for {keys['measure']!r}: {NO_SLICE}")
     return Need(**keys)
 
@@ -257,6 +259,8 @@ def _from_toml(body: Mapping[str, Any], source: str) -> Gate:
         strange = sorted(set(body) - {"gate"})
         raise ValueError(f"The file must hold [gate] and [[gate.need]] only; got {', '.join(strange) or 'neither'}.")
     for name in table:
+        if "slice" in name or "slice" in str(table.get("rule", "")):
+            raise ValueError(f"[gate] must not ask for slices: {NO_SLICE}")
         if name not in known:
             raise ValueError(f"[gate] must have keys among {', '.join(known)}; got {name!r}.")
     listed = table.get("need", [])

@@ -48,6 +48,8 @@ def _p(one: NeedFound) -> str:
 def _lacks(one: NeedFound) -> str:
     if one.ends != "open":
         return ""
+    if one.depends_on:
+        return inert(sentences.DEPENDS.format(column=one.depends_on))
     return (
         f"about {one.lacks:,} more {inert(one.unit)}" if one.lacks else f"no number of {one.words.rollouts} would tell"
     )
