@@ -30,7 +30,7 @@ def test_a_study_that_could_stop_by_looking_keeps_a_rule_for_each_slice():
     assert [one.name for one in found.of(Verdict.WORSE)] == ["task=pour"]
     assert found.of(Verdict.WORSE)[0].interval.high <= 0.0
     page = sf.report(study).html()
-    assert "Where new is better than old, and where worse" in page
+    assert "new against old, slice by slice" in page
     assert "▼" in page
 
 

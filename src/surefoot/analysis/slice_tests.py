@@ -395,6 +395,17 @@ class _Units(_Kind):
 _KINDS = ((True, True), (True, False), (False, True), (False, False))
 
 
+def _alike(strata: Any, inside: Any) -> bool:
+    """Whether a slice and its rest met strata in shares so alike that no comparison within them is needed (21a)."""
+    import numpy as np
+
+    here, both = np.bincount(strata[inside], minlength=int(strata.max(initial=0)) + 1), np.bincount(strata)
+    share = len(strata[inside]) / max(1, len(strata))
+    expected, rest = both * share, both * (1.0 - share)
+    met = (expected > 0.0) & (rest > 0.0)
+    return float((((here - expected) ** 2)[met] * (1.0 / expected[met] + 1.0 / rest[met])).sum()) <= UNEVEN
+
+
 class _Alone(_Kind):
     """One policy: every slice against the rest of its rollouts, within strata."""
 
@@ -420,6 +431,7 @@ class _Alone(_Kind):
         own = {table_key for table_key in table.strata if table.called(table_key) in dict(self.names[place].parts)}
         rows = table.numbered([key for key in table.strata if key not in own])
         inside, gain = self.rows(place), 0.0
+        rows = np.zeros_like(rows) if _alike(rows, inside) else rows
         parts: Parts = {}
         weights: dict[str, float] = {}
         for one in range(int(rows.max(initial=-1)) + 1):

@@ -25,9 +25,7 @@ def slice_sections(found: Sequence[Slices]) -> list[dict[str, Any]]:
 
 
 def _section(found: Slices) -> dict[str, Any]:
-    title = f"Where {found.first} fails more than elsewhere"
-    if found.second:
-        title = f"Where {found.first} is better than {found.second}, and where worse"
+    title = f"{found.first}{f' against {found.second}' if found.second else ''}, slice by slice"
     rows = claim_rows(found)
     table = rows_under(f"What is claimed ({len(rows):,})", HEADER, rows) if rows else None
     made = section(title, [found.head, *found.beside], table)
