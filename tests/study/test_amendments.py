@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+import surefoot as sf
+from surefoot.study.log_files import anchor_of
+from surefoot.study.verification import verify
 from tests.support.studies import begun, driven, said_of
 
 MUG, TOWEL = {"name": "mug", "conditions": 2, "time_limit": 60}, {"name": "towel", "conditions": 2, "time_limit": 60}
@@ -68,3 +71,24 @@ def test_names_that_stay_as_they_are_keep_what_is_known_of_them():
     late.amend({"tasks": ["mug", "towel", "drawer"]}, reason="one more")
     assert late.plan.task("mug").time_limit == 60.0
     assert late.plan.tasks == ("mug", "towel", "drawer")
+
+
+def test_a_dropped_task_is_exploratory_everywhere(tmp_path):
+    """Finding T34: the headline, the JSON, the status, `verify` and the certificate say so."""
+    path = tmp_path / "study.db"
+    late = run(8, store=str(path))
+    late.amend({"tasks": ["mug"]}, reason="the towel is lost")
+    driven(late, lambda turn: turn.policy == "new")
+    late.unblind(reason="decided")
+    report = sf.report(late)
+    assert str(report).startswith("Exploratory: new is better than old.")
+    assert "Exploratory: new is better" in report.markdown()
+    assert report.data()["study"]["exploratory"] is True
+    assert late.status().exploratory
+    checked = verify(str(path))
+    assert checked.sound
+    assert checked.exploratory
+    assert "replays the same: better, exploratory" in str(checked)
+    assert "exploratory" in anchor_of(late.status(), checked.fingerprint)
+    kept = {event.kind: event for event in late.fold.history}["amended"].body
+    assert kept["changes"]["tasks"] == ["mug"]

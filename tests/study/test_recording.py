@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from surefoot.errors import StudyError
-from tests.support.studies import begun, driven, outcomes
+from tests.support.studies import begun, driven, outcomes, said_of
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,24 @@ def test_what_is_voided_or_unblinded_already_is_not_so_again():
     before = study.store.read()
     assert study.unblind(reason="enough").repeated
     assert study.store.read() == before
+
+
+def test_a_safety_stop_counts_as_the_plan_declared():
+    declared = {"safety_stops": ("joint limit",), "on_crash": "retry", "blinded": False}
+    failed = begun(**declared)
+    turn = failed.next_turn()
+    failed.crash(turn, ended="safety stop", note="joint limit")
+    assert failed.fold.results[turn.number].score == 0.0
+    assert failed.fold.results[turn.number].ended == "safety stop"
+    (said,) = [one for one in said_of(failed.fold) if "safety stop" in one]
+    assert (
+        said == f"1 rollout ended by a safety stop ({turn.policy}: 1 safety stop); the plan counts that as a failure."
+    )
+    voided = begun(**declared, on_safety_stop="void")
+    turn = voided.next_turn()
+    voided.crash(turn, ended="safety stop", note="joint limit")
+    (void,) = voided.fold.voids.values()
+    assert (void.body["reason"], void.body["note"]) == ("safety stop", "joint limit")
+    again = voided.next_turn()
+    voided.crash(again, ended="crash")
+    assert again.number not in voided.fold.results  # is run again

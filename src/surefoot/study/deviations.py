@@ -18,7 +18,7 @@ from surefoot.study.counts import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
-from surefoot.study.recording import CRASHED
+from surefoot.study.recording import CRASHED, SAFETY_STOP
 from surefoot.study.state import Fold
 
 MOST = 12
@@ -214,18 +214,33 @@ def _voids(fold: Fold) -> list[Deviation]:
 
 
 def _crashes(fold: Fold) -> list[Deviation]:
-    """Rollouts that gave no result, whatever the plan counts them as."""
+    """Rollouts that gave no result or were stopped for safety, whatever the plan counts them as."""
+    ended = _ended(fold)
+    stopped = [one for one in ended if one[1] == SAFETY_STOP]
+    crashed = [one for one in ended if one[1] != SAFETY_STOP]
+    return [
+        *_without_result(fold, crashed, fold.plan.on_crash, "gave no result"),
+        *_without_result(fold, stopped, fold.plan.on_safety_stop, "ended by a safety stop"),
+    ]
+
+
+def _ended(fold: Fold) -> list[tuple[str, str]]:
+    """The policy of each such rollout, and how it ended."""
     ended: list[tuple[str, str]] = []
     for event in fold.history:
         if event.kind == "crashed" or (event.kind == "recorded" and event.body.get("ended", "finished") != "finished"):
             ended.append((fold.turns[event.body["turn"]].policy, event.body["ended"]))
         elif event.kind == "voided" and event.body["reason"] == CRASHED:
             ended.append((fold.turns[event.body["turn"]].policy, CRASHED))
+    return ended
+
+
+def _without_result(fold: Fold, ended: list[tuple[str, str]], counted_as: str, what: str) -> list[Deviation]:
     if not ended:
         return []
     counts = {"failure": "a failure", "void": "no rollout: the pair is void", "retry": "one to run again"}
-    means = f"the plan counts that as {counts[fold.plan.on_crash]}"
-    total = f"{counted(len(ended), 'rollout')} gave no result"
+    means = f"the plan counts that as {counts[counted_as]}"
+    total = f"{counted(len(ended), 'rollout')} {what}"
     if fold.blinded:
         return [Deviation("crash", f"{total}; {means}.", {"crashed": len(ended)})]
     by = "; ".join(

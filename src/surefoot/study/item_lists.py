@@ -56,6 +56,9 @@ def check_list(plan: Plan) -> None:
     if plan.on_crash == "void":
         hint = "An item of a list is never left out."
         raise _check.refused("on_crash", "be 'failure' or 'retry' with `items`", plan.on_crash, hint)
+    if plan.on_safety_stop == "void":
+        hint = "An item of a list is never left out."
+        raise _check.refused("on_safety_stop", "be 'failure' with `items`", plan.on_safety_stop, hint)
     if plan.void_reasons:
         hint = "An item of a list is never left out: undo a wrong result and run the item again."
         raise _check.refused("void_reasons", "be left out with `items`", list(plan.void_reasons), hint)

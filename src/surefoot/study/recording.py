@@ -31,8 +31,8 @@ Why = Literal[
 """Why something is refused: the turn is unknown, another's, went to another, was voided, has a result, its result was
 undone meanwhile; the request's word stood for something else; a value is not one that the plan knows; the rule has
 decided; the study has moved on; it is not for this role."""
-Ended = Literal["finished", "crash", "time-out", "unreadable"]
-"""How a rollout ended: by itself, by a crash, at its time limit, or with an answer that cannot be read."""
+Ended = Literal["finished", "crash", "time-out", "unreadable", "safety stop"]
+"""How a rollout ended: by itself, by a crash, at its time limit, with an answer that cannot be read, or for safety."""
 RETRIES = 3
 """How often a turn is run again after a crash, under `on_crash = "retry"`, before it counts as a failure."""
 Made = tuple[str, Mapping[str, Any]] | None
@@ -41,6 +41,8 @@ LONGEST_NAME = 60
 """Characters in a name that a token proves."""
 CRASHED = "crash"
 """The reason of a void under `on_crash = "void"`."""
+SAFETY_STOP = "safety stop"
+"""How a rollout ended that was stopped for safety, and the reason of a void under `on_safety_stop = "void"`."""
 WITHDRAWN = "policy withdrawn"
 """The reason of a void of a round that a withdrawn policy did not finish."""
 POWERS: tuple[Role, ...] = ("owner", "local")
@@ -234,14 +236,16 @@ class Entry:
         if self.request and self.request in fold.crash_requests:
             return None
         tries = fold.crashes.get(number, 0)
-        counts = fold.plan.on_crash
+        safety = self.ended == SAFETY_STOP
+        counts = fold.plan.on_safety_stop if safety else fold.plan.on_crash
         if counts == "failure" or (counts == "retry" and tries >= RETRIES) or self.late(fold, role) is not None:
             return self.event(fold, role)
         if counts == "void" and found.block in fold.voids:
             return None
         self.admitted(fold, role)
         if counts == "void":
-            return "voided", _void(fold, number, CRASHED, f"{self.ended}: {self.note}" if self.note else self.ended)
+            note = f"{self.ended}: {self.note}" if self.note and not safety else self.note or self.ended
+            return "voided", _void(fold, number, SAFETY_STOP if safety else CRASHED, note)
         return "crashed", {"turn": number, "ended": self.ended, "note": self.note, "request": self.request}
 
 

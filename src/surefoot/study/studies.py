@@ -188,11 +188,11 @@ class Study(StudyLog, StudyOperations):
     def crash(
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
     ) -> Receipt:
-        """Say that a turn's rollout gave no result; the plan's `on_crash` says what that counts as.
+        """Say that a rollout gave no result; the plan's `on_crash` or `on_safety_stop` says what that counts as.
 
         Args:
             turn: The turn, or its number.
-            ended: How it ended: "crash", "time-out" or "unreadable".
+            ended: How it ended: "crash", "time-out", "unreadable" or "safety stop".
             note: What is known about it.
             request: A word that names this request, as for `record`.
             holder: Who ran it; the holder to whom this study handed it, by default.

@@ -48,6 +48,7 @@ class Verification(Record):
         notes: What is odd and breaks nothing, each as a sentence: a clock that jumped.
         witnesses: How many marks kept elsewhere were found in the log.
         clips: How many clips of rollouts are the ones that were recorded.
+        exploratory: Whether something that binds was changed after the first result.
     """
 
     lines: int
@@ -61,6 +62,7 @@ class Verification(Record):
     notes: tuple[str, ...] = ()
     witnesses: int = 0
     clips: int = 0
+    exploratory: bool = False
 
     @property
     def sound(self) -> bool:
@@ -71,6 +73,7 @@ class Verification(Record):
         if self.faults:
             return "The study does not verify.\n" + "\n".join(f"  ! {fault}" for fault in self.faults)
         said = "replays the same" if self.verdict is None else f"replays the same: {self.verdict.value}"
+        said += ", exploratory: a binding part of the plan was amended after the first result" * self.exploratory
         plan = f"plan {self.fingerprint[:16]}" + (f", exact table {self.table[:12]}" if self.table else "")
         clips = f"\nClips: {self.clips:,}, each as it was recorded." if self.clips else ""
         known = f"\nWitnesses: {formatting.counted(self.witnesses, 'mark')} kept elsewhere, all in the log."
@@ -150,6 +153,7 @@ def verified(
         mark=str(mark_of(lines)),
         notes=tuple(_jumps(lines)),
         witnesses=sum(len(each) for each in told.values()),
+        exploratory=fold.last is not None and fold.exploratory,
     )
 
 
