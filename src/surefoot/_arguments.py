@@ -1,4 +1,4 @@
-"""How does a message name an argument: as Python has it, or by the option that does the same on the command line?
+"""Names of arguments in messages: Python's, or the options of a command.
 
 Whoever runs the code says which, once, before any sentence is made; nothing that was said is ever rewritten, so the
 names of users stay as they are.

@@ -1,4 +1,4 @@
-"""With several attempts at each problem in a table, how likely is it that any succeeds, or that all do?"""
+"""Pass@k and pass^k of the policies of a table."""
 
 from __future__ import annotations
 

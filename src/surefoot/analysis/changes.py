@@ -1,4 +1,4 @@
-"""What changed since the previous run?"""
+"""Comparison of a run with the previous one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How did the evidence grow while the rollouts were run?"""
+"""Evidence between two policies while the rollouts were run."""
 
 from __future__ import annotations
 

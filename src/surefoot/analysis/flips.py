@@ -1,4 +1,4 @@
-"""Which items did one policy lose, and which did it win, against another?"""
+"""Items that one policy lost and won against another."""
 
 from __future__ import annotations
 

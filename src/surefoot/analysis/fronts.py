@@ -1,4 +1,4 @@
-"""Cheaper and not worse: which policies are shown to be dominated, and which remain on the front?"""
+"""Pareto front of quality and cost."""
 
 from __future__ import annotations
 

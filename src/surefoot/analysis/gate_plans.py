@@ -1,4 +1,4 @@
-"""How likely does a release pass its gate, which need costs most, and how many rollouts would do?"""
+"""Chance that a release passes its gate, and the rollouts that would do."""
 
 from __future__ import annotations
 

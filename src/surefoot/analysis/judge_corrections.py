@@ -1,4 +1,4 @@
-"""What would the rates be, had humans judged everything, where they labelled some of what a judge decided?"""
+"""Success rates of a judge, corrected by human labels."""
 
 from __future__ import annotations
 

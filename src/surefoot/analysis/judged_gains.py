@@ -1,4 +1,4 @@
-"""Is one policy better than another by human labels, where a judge decided everything and humans labelled some?"""
+"""Comparison of two policies by a judge's outcomes and some human labels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a comparison of a judge's outcomes where people labelled some of them?"""
+"""What human labels make of a comparison of a judge's outcomes."""
 
 from __future__ import annotations
 

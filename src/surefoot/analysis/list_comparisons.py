@@ -1,4 +1,4 @@
-"""Is one policy better than another on a declared list, of which only part may have been run?
+"""Comparison of two policies on a declared list of items.
 
 Both policies may have run the same part; or the second ran all of it, and only the first is run now. Rollouts enter in
 the order they were recorded, which must have been drawn at random.

@@ -1,4 +1,4 @@
-"""When nothing was decided: what could this comparison have shown, and how many rollouts would tell?"""
+"""Minimum detectable gain of a comparison, and the rollouts that would decide."""
 
 from __future__ import annotations
 

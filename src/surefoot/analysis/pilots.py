@@ -1,4 +1,4 @@
-"""How many rollouts will tell two policies apart, judged by rollouts that one has already?
+"""Sample size from a pilot.
 
 A pilot says how much outcomes vary, how far they go together on the same environments, and what a second epoch of the
 same items adds. What gain is worth seeing, the user says.

@@ -1,4 +1,4 @@
-"""How many rollouts would a ranking have taken, had these rollouts of many policies been run under it?"""
+"""Recorded rollouts of many policies, replayed under a sequential ranking."""
 
 from __future__ import annotations
 

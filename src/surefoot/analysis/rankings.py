@@ -1,4 +1,4 @@
-"""Which of many policies are better than which, from a table?"""
+"""Ranking of the policies of a table."""
 
 from __future__ import annotations
 

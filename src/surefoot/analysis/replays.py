@@ -1,4 +1,4 @@
-"""When would a sequential rule have stopped, had these rollouts been run under it?"""
+"""Recorded rollouts, replayed under sequential rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do a study, its pages and its API become one web application?"""
+"""The web application of a study: its pages and its API."""
 
 from __future__ import annotations
 

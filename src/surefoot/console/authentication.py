@@ -1,4 +1,4 @@
-"""Who is asking, and what may they do?
+"""Who asks, by their token, and what they may do.
 
 Three roles with a token each, and each study has its own. Whoever is invited by name has a token of their own: the log
 then holds that name as proved, and nobody else may use it. A browser shows its token once and gets a signed cookie in

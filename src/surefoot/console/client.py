@@ -1,4 +1,4 @@
-"""How does a robot's script or a simulator take part in a study on another machine?
+"""The client of a study on another machine.
 
 Nothing but Python's own library is needed. A request that was cut off is sent again with the same word, so that a
 result is recorded once. Each acknowledgement carries the mark of the log's last line; it is kept on this machine's disk

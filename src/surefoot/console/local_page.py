@@ -1,4 +1,4 @@
-"""How does somebody without a terminal drop a file and read its report, on this machine alone?
+"""A page on this machine alone, on which a file is dropped and its report read.
 
 Nothing leaves the machine: the page is served to it only, the files lie in a folder that goes when it stops, and a
 report is shown where no script can run.

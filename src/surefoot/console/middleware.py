@@ -1,4 +1,4 @@
-"""What is refused before any of our code looks at it?
+"""What is refused before any handler sees a request.
 
 A wrong host (DNS rebinding), a request that another site made a browser send, one without a token (before its body is
 waited for), and a body too large or not all there. Every answer leaves with the same strict headers.

@@ -1,4 +1,4 @@
-"""Which operations does a study offer over JSON?
+"""The operations of a study over JSON.
 
 One table. The server's routes, the checks and limits of every field, the description of the API and the client's
 requests are made from it, so that none can say what another does not.

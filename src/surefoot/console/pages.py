@@ -1,4 +1,4 @@
-"""Which pages does a person see, and in which role?"""
+"""The pages of the console, by role."""
 
 from __future__ import annotations
 

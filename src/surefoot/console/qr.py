@@ -1,4 +1,4 @@
-"""How does a link get onto a phone?"""
+"""QR codes of links."""
 
 from __future__ import annotations
 

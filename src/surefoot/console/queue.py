@@ -1,4 +1,4 @@
-"""How do many devices use one study at once, in one server?
+"""One study, used by many devices through one server.
 
 Requests are carried out one after the other by one thread, so that devices never race each other inside a server. Those
 that wait at one moment and only write a line or two share one trip to the store. While other servers write to the same

@@ -1,4 +1,4 @@
-"""How is a request answered: with what a record holds, or with a refusal that says why?"""
+"""Responses: what a record holds, or a refusal that says why."""
 
 from __future__ import annotations
 

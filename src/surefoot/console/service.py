@@ -1,4 +1,4 @@
-"""What may be asked of a study from outside, and what is answered while it is blinded?
+"""What can be asked of a study from outside, and what is answered while it is blinded.
 
 This is the only file of the console that reads a study's fold, and so the only one that must keep policies and outcomes
 back. What may be written, and by whom, the study itself knows.

@@ -1,4 +1,4 @@
-"""How is a study put on the network, and who is told where?"""
+"""The server of a study, and the links to it."""
 
 from __future__ import annotations
 

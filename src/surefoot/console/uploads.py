@@ -1,4 +1,4 @@
-"""How does a clip arrive from a phone or a robot, without holding anything else up?
+"""Uploads of clips from phones and robots.
 
 Block by block into a file of its own, never all of it in memory. Who may add it, and whether there is room for it, is
 asked before a byte is read. When all of it is there the log names it first, through the queue, and then it takes its

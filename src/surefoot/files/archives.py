@@ -1,4 +1,4 @@
-"""How is a zip file read so that it cannot fill the memory?"""
+"""Zip files, read so that they cannot fill the memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a NumPy array read without trusting its header and without running anything it carries?"""
+"""NumPy arrays, read without trusting their header and without running anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a value taken out of a parsed document without trusting that it is there?"""
+"""Values out of parsed documents, each checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an importer: what does it say of its format, and what does it hand over?"""
+"""What an importer says of its format, and what it hands over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is JSON read so that nothing in it is lost unsaid?
+"""JSON, read so that nothing in it is lost unsaid.
 
 Python's own reader keeps the last of two equal keys. Here the file is refused: which of the two is meant cannot be
 told.

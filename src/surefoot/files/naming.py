@@ -1,4 +1,4 @@
-"""What is a policy called when its file does not say, and what do files call their columns?"""
+"""Names of policies that a file does not say, and of the columns of several files."""
 
 from __future__ import annotations
 

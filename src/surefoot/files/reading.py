@@ -1,4 +1,4 @@
-"""How does whatever a user has become one table of rollouts?"""
+"""Files, folders and frames as one table of rollouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is this file, judged by its content and not by its name?
+"""The format of a file, by its content.
 
 Nothing a file carries is ever executed: pickles are refused here, before anybody opens them.
 """

@@ -1,4 +1,4 @@
-"""Is every line of a delimited file the row that its header promises?
+"""Lines of a delimited file that are not the rows its header promises.
 
 A parser fills a row that was cut off with nothing, and takes a stray quote for the start of a cell that ends where the
 next quote happens to stand: the rows between are gone and nobody says so. Both are found here, in files of any size,

@@ -1,4 +1,4 @@
-"""Which columns and rows of a sheet does the user mean?
+"""The columns and rows of a sheet that the user means.
 
 Which field does a path such as `provider.id` or `stats[name.name=exact_match].mean` mean?
 

@@ -1,4 +1,4 @@
-"""How is a long text read line by line without trusting its lines?"""
+"""Long texts, read line by line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which counts can stand behind a reported rate, and how do counts become rows?"""
+"""Counts behind a reported rate, and rows from counts."""
 
 from __future__ import annotations
 

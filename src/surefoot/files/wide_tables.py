@@ -1,4 +1,4 @@
-"""How does a sheet with a column for each policy become a row for each rollout?
+"""Sheets with a column for each policy, as a row for each rollout.
 
 Every row of such a sheet is one environment that its policies share: the row's own columns (task, starting pose, trial)
 say which, and an empty cell is a rollout that was not run.

@@ -1,4 +1,4 @@
-"""How does a sheet of an Excel workbook become delimited text, which every importer of tables reads?
+"""Sheets of Excel workbooks, as delimited text.
 
 python-calamine reads the cells. It is handed a copy of the parts that it needs, unpacked within limits, since it has
 none of its own: one cell far from the others, or a wrong count, would end the program. Formulas are never computed: a

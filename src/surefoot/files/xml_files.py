@@ -1,4 +1,4 @@
-"""How is XML read so that nothing in it is expanded, fetched or executed?"""
+"""XML, read so that nothing in it is expanded, fetched or executed."""
 
 from __future__ import annotations
 

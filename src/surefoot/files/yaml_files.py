@@ -1,4 +1,4 @@
-"""How is YAML read so that it can neither run code nor grow?"""
+"""YAML, read so that it can neither run code nor grow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When may an Inspect evaluation stop, because it is known how it compares with a baseline?
+"""A hook that stops an Inspect evaluation once its comparison with a baseline is decided.
 
 `BaselineComparison` is an early-stopping manager: ``Task(..., early_stopping=BaselineComparison("baseline.eval"))``.
 Each sample is a pair with the baseline's result on the same sample. Pairs enter a sequential rule in the order in which

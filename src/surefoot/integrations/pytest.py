@@ -1,4 +1,4 @@
-"""How does pytest test a function that succeeds only most of the time?
+"""A pytest marker for functions that succeed only most of the time.
 
 ``@pytest.mark.surefoot(at_least=0.95, unacceptable=0.8, error=0.05)`` runs the test, with its fixtures set up anew for
 every run, until `surefoot.sequential.AcceptanceTest` has decided. Runs are made one after the other and count in the

@@ -1,4 +1,4 @@
-"""How is the best of several policies told on a page, and drawn?"""
+"""The best of several policies, on a page and as a figure."""
 
 from __future__ import annotations
 

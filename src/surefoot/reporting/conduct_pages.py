@@ -1,4 +1,4 @@
-"""How is the conduct of a study told on a page: what went wrong, who and when, how long, and whether it drifted?"""
+"""The conduct of a study on a page: voids, operators, robots, durations, drift."""
 
 from __future__ import annotations
 

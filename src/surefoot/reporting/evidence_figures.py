@@ -1,4 +1,4 @@
-"""How did the evidence grow, rollout by rollout, towards the line where it decides?"""
+"""Figures of evidence, pair by pair, up to the line where it decides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pictures tell what a table supports?"""
+"""The figures of a table."""
 
 from __future__ import annotations
 

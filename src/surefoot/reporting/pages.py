@@ -1,4 +1,4 @@
-"""What does a report look like as one page?"""
+"""A report as one HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is the ranking of a study told on a page, and drawn for a paper?"""
+"""The ranking of a study, on a page and as a figure."""
 
 from __future__ import annotations
 

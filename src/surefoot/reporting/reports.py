@@ -1,4 +1,4 @@
-"""How does an analysis become a page, a text, a table for a paper, or data?"""
+"""Reports: an analysis as a page, a text, a table for a paper, or data."""
 
 from __future__ import annotations
 
