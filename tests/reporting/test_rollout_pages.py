@@ -97,7 +97,7 @@ def test_every_number_leads_to_exactly_the_rollouts_that_it_counts(made, measure
     assert len(page.rows) == 17
     seen = set()
     for text, address in page.links:
-        number = re.fullmatch(r"(?:n=)?(\d+)(?: rollouts void)?", text)
+        number = re.fullmatch(r"(?:n=)?(\d+)(?: rollouts void)?", text) or re.fullmatch(r".* \((\d+)\)", text)
         asked = dict(parse_qsl(address.partition("?")[2]))
         seen.add(frozenset(asked))
         if "turn" in asked:
@@ -111,8 +111,7 @@ def test_every_number_leads_to_exactly_the_rollouts_that_it_counts(made, measure
             assert rate is None or float(rate[1]) == pytest.approx(100 * share(*own, keys), abs=0.05)
     assert {frozenset({"policy", "outcome"}), frozenset({"policy", "failure", "outcome"}), frozenset({"turn"})} <= seen
     assert {frozenset({"outcome"}), frozenset({"operator"})} <= seen
-    tasks = {frozenset({"policy", "task", "outcome"}), frozenset({"policy", "task", "condition", "outcome"})}
-    assert measure == "score" or tasks <= seen
+    assert measure == "score" or frozenset({"policy", "task", "outcome"}) in seen
     assert frozenset({"policy", "third", "outcome"}) in seen
 
 
@@ -142,4 +141,4 @@ def test_a_table_without_clips_has_no_list():
 
 def test_a_part_that_no_rollout_is_in_leads_nowhere(made):
     links = RolloutLinks(made["success"].rollouts, scripts=True)
-    assert links.of_part("new", "another task", success=True) == {}
+    assert links.of_part("new", "another task") == ""

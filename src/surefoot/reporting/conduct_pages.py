@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
 from surefoot.reporting.figures import grid_figure, short
 from surefoot.reporting.style import COLOURS, canvas, drawing, letters
-from surefoot.reporting.tables import rows_under, section
+from surefoot.reporting.tables import cells_of, rows_under, section
+from surefoot.study.conduct import Part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from surefoot.reporting.rollout_pages import RolloutLinks
-    from surefoot.study.conduct import Conduct, Part
+    from surefoot.study.conduct import Conduct, Reached
     from surefoot.study.plans import Plan
     from surefoot.study.status import Account
 
 MOST_WAYS = 12
 """More ways to fail than this are told by the table alone."""
+FEW = 5
+"""Conditions that a policy met less often than this on average are told by the list of rollouts alone."""
+SEPARATOR = " · "
+"""What stands between a task and its condition in the name of a part."""
+FAILED = ("policy", "what went wrong", "count", "of its rollouts", "interval", "notes")
 DASHES = ("-", "--", "-.", ":")
 
 
@@ -29,14 +37,22 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
     conduct, found = account.conduct, []
     if conduct is None:
         return []
+    policies = account.plan.policies
+    if conduct.funnel:
+        table = _by_policy("Stage", policies, [(_stage_of(one), one.policy, _reached(one)) for one in conduct.funnel])
+        found.append(section("How far rollouts got", ["Rollouts that got as far as each stage, or further."], table))
     if conduct.modes:
-        rows = [[one.policy, one.failure, str(one.count), "; ".join(one.notes)] for one in conduct.modes]
+        rows = []
+        for one in conduct.modes:
+            share = ["", ""] if one.share is None else list(cells_of(one.share))
+            rows.append([one.policy, one.failure, str(one.count), *share, "; ".join(one.notes)])
         to = [{2: links.to(policy=one.policy, failure=one.failure, outcome="counted")} for one in conduct.modes]
-        failures = rows_under("Failures", ("policy", "what went wrong", "count", "notes"), rows, links=to)
-        found.append(section("What went wrong", table=failures, figures=[figures.get("failures")]))
+        failures = rows_under("Failures", FAILED, rows, links=to)
+        lines = [f"Each interval by itself, {formatting.percent(account.plan.confidence)}. Described, not tested."]
+        found.append(section("What went wrong", lines, failures, figures=[figures.get("failures")]))
     if conduct.voids:
         rows = [[str(one.turn), one.policy, one.reason, one.note, "yes" if one.seen else "no"] for one in conduct.voids]
-        header = ["turn", "policy", "reason", "note", "an outcome was seen"]
+        header = ("turn", "policy", "reason", "note", "an outcome was seen")
         seen = {row.turn for row in links.rows}
         to = [{0: links.to(turn=str(one.turn))} if one.turn in seen else {} for one in conduct.voids]
         voids = rows_under("Voids", header, rows, links=to)
@@ -48,19 +64,70 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
             for one in conduct.times
         ]
         found.append(section("Time to success", lines, figures=[figures.get("times")]))
-    parts, success = (*conduct.stages, *conduct.conditions), account.plan.measure == "success"
-    if parts:
-        rows = [[one.part, one.policy, _mean(one, success=success), str(one.rollouts)] for one in parts]
-        header = ["part", "policy", "success" if success else "mean score", "rollouts"]
-        to = [links.of_part(one.policy, one.part, success=success) for one in parts]
-        table = rows_under("By third of the study, and by condition", header, rows, links=to)
-        lines = ["Described, not tested: the verdict comes from the declared rule."]
-        found.append(section("Over the course of the study", lines, table, figures=[figures.get("thirds")]))
+    found += _course(account, conduct, figures, links)
     people = [("scored", one) for one in conduct.scorers] + [("ran", one) for one in conduct.robots]
     rows = [[what, one.name, str(one.recorded)] for what, one in people]
     to = [links.of_operator(one.name) if what == "scored" else {} for what, one in people]
     table = rows_under("By whom", ("as", "name", "results"), rows, links=to)
     return [*found, section("Who, where and when", conduct_lines(conduct), table)]
+
+
+def _course(account: Account, conduct: Conduct, figures: dict[str, Any], links: RolloutLinks) -> list[dict[str, Any]]:
+    """How each policy did in each third of the study, on each rig, by each operator, and in each condition."""
+    success, policies = account.plan.measure == "success", account.plan.policies
+    contexts = len({one.part for one in conduct.conditions})
+    many = contexts > len(account.plan.tasks) and sum(one.rollouts for one in conduct.conditions) < FEW * len(
+        conduct.conditions
+    )
+    shown = (*conduct.stages, *conduct.places, *(_of_tasks(conduct.conditions) if many else conduct.conditions))
+    if not shown:
+        return []
+    lines = ["Described, not tested: the verdict comes from the declared rule."]
+    if many:
+        few = f"The {contexts:,} conditions were met by each policy fewer than {FEW} times on average"
+        lines.append(f"{few}: each rollout is in the list below.")
+    cells = [(one.part, one.policy, f"{_mean(one, success=success)} ({one.rollouts:,})") for one in shown]
+    to = {(one.part, one.policy): links.of_part(one.policy, one.part) for one in shown}
+    table = _by_policy("success (rollouts)" if success else "mean score (rollouts)", policies, cells, to)
+    return [section("Over the course of the study", lines, table, figures=[figures.get("thirds")])]
+
+
+def _of_tasks(parts: Sequence[Part]) -> list[Part]:
+    """Tasks in place of tasks and conditions; none where there are no tasks."""
+    kept: dict[tuple[str, str], list[Part]] = {}
+    for one in parts:
+        task, dot, _ = one.part.partition(SEPARATOR)
+        if dot:
+            kept.setdefault((task, one.policy), []).append(one)
+    found = []
+    for (task, policy), each in kept.items():
+        rollouts = sum(one.rollouts for one in each)
+        found.append(Part(policy, task, rollouts, sum(one.rollouts * one.mean for one in each) / rollouts))
+    return found
+
+
+def _by_policy(
+    what: str,
+    policies: Sequence[str],
+    cells: Iterable[tuple[str, str, str]],
+    links: Mapping[tuple[str, str], str] = MappingProxyType({}),
+) -> Any:
+    """A table with a row for each part and a column for each policy; a cell may lead to its rollouts."""
+    parts: dict[str, dict[str, str]] = {}
+    for part, policy, text in cells:
+        parts.setdefault(part, {})[policy] = text
+    rows = [[part, *(each.get(policy, "") for policy in policies)] for part, each in parts.items()]
+    columns = list(enumerate(policies, 1))
+    to = [{place: found for place, name in columns if (found := links.get((part, name)))} for part in parts]
+    return rows_under(what, ("", *policies), rows, links=to)
+
+
+def _stage_of(one: Reached) -> str:
+    return f"{one.task}: {one.stage}" if one.task else one.stage
+
+
+def _reached(one: Reached) -> str:
+    return f"{one.reached:,}/{one.rollouts:,}, {one.reached / one.rollouts:.0%}"
 
 
 def conduct_lines(conduct: Conduct) -> list[str]:
@@ -76,6 +143,10 @@ def conduct_lines(conduct: Conduct) -> list[str]:
     ]
     if gaps:
         lines.append(f"The longest pause between two sessions was {max(gaps):.1f} hours.")
+    if conduct.minutes >= 1.0:
+        lines.append(f"Rollouts took {conduct.minutes:,.0f} minutes.")
+    if conduct.minutes_saved >= 1.0:
+        lines.append(f"About {conduct.minutes_saved:,.0f} minutes were saved.")
     return lines
 
 

@@ -58,19 +58,20 @@ class RolloutLinks:
             return [(successes, good), (trials, counted)]
         return [(text, good if name == "success rate" else counted)] if name in LINKED else []
 
-    def of_part(self, policy: str, part: str, *, success: bool) -> dict[int, str]:
-        """The links of a part of a study, a third or a task and condition: of its mean, and of its count."""
+    def of_part(self, policy: str, part: str) -> str:
+        """The address of a part of a study, a third or a task and condition; empty for any other."""
         for row in self.rows:
             which = {"policy": policy}
             if part == row.third:
                 which["third"] = part
+            elif part and part == row.task:
+                which["task"] = part
             elif part == part_of(row):
                 which |= {name: value for name in ("task", "condition") if (value := getattr(row, name))}
             else:
                 continue
-            counted = self.to(**which, outcome="counted")
-            return {2: self.to(**which, outcome="success") if success else counted, 3: counted}
-        return {}
+            return self.to(**which, outcome="counted")
+        return ""
 
     def of_operator(self, name: str) -> dict[int, str]:
         """The link of the count of what somebody recorded."""

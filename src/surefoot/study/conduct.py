@@ -10,10 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.study.counts import COUNTS, fates
+from surefoot.core.tally import Tally
+from surefoot.stats.rates import clopper_pearson
+from surefoot.study.counts import COUNTS, counts_of, fates
 from surefoot.study.leases import PREFIX, known_as
 from surefoot.study.state import Fold, Result
+from surefoot.study.tasks import Task
 
 PAUSE = timedelta(hours=1)
 """A gap between results from which on a new session begins."""
@@ -24,12 +28,27 @@ PROVED = " (own token)"
 
 @dataclass(frozen=True, slots=True)
 class FailureMode(Record):
-    """A way in which a policy failed, how often, and what was noted of it."""
+    """A way in which a policy failed, how often of its rollouts that count, and what was noted of it.
+
+    The interval of its share holds by itself (Clopper and Pearson), for a number of rollouts fixed beforehand.
+    """
 
     policy: str
     failure: str
     count: int
     notes: tuple[str, ...]
+    share: Interval | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reached(Record):
+    """How many rollouts of a policy got as far as a stage, or further; of one task where tasks have stages apart."""
+
+    policy: str
+    stage: str
+    reached: int
+    rollouts: int
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +112,22 @@ class SuccessTimes(Record):
 
 @dataclass(frozen=True, slots=True)
 class Conduct(Record):
-    """All of it; what tells of policies or outcomes is empty while the study is blinded."""
+    """All of it; what tells of policies or outcomes is empty while the study is blinded.
+
+    Attributes:
+        scorers: Who recorded.
+        robots: Which robots ran.
+        sessions: When.
+        modes: What went wrong.
+        voids: What does not count.
+        stages: Each third of the course.
+        conditions: Each task and condition.
+        times: When rollouts succeeded.
+        funnel: How far rollouts got, by the plan's stages.
+        places: Each rig and each operator that the plan names.
+        minutes: The time of all rollouts whose duration is known.
+        minutes_saved: What those would have taken that need not be run any more, each as long as planned or as others.
+    """
 
     scorers: tuple[Share, ...]
     robots: tuple[Share, ...]
@@ -103,6 +137,10 @@ class Conduct(Record):
     stages: tuple[Part, ...] = ()
     conditions: tuple[Part, ...] = ()
     times: tuple[SuccessTimes, ...] = ()
+    funnel: tuple[Reached, ...] = ()
+    places: tuple[Part, ...] = ()
+    minutes: float = 0.0
+    minutes_saved: float = 0.0
 
 
 def conduct_of(fold: Fold) -> Conduct:
@@ -111,8 +149,9 @@ def conduct_of(fold: Fold) -> Conduct:
     proved = _proved(fold)
     scorers = _shares((known_as(one.author) or UNNAMED) + (PROVED if one.author in proved else "") for one in results)
     robots = _shares(_robot(one.holder) for one in results)
+    spent, saved = sum(one.duration or 0.0 for one in results) / 60.0, _saved(fold, results)
     if fold.blinded:
-        return Conduct(scorers, robots, _sessions(results))
+        return Conduct(scorers, robots, _sessions(results), minutes=spent, minutes_saved=saved)
     counted = [fold.results[number] for number, fate in fates(fold).items() if fate in COUNTS]
     return Conduct(
         scorers=scorers,
@@ -123,7 +162,58 @@ def conduct_of(fold: Fold) -> Conduct:
         stages=_stages(fold, counted),
         conditions=_conditions(fold, counted),
         times=_times(fold, counted),
+        funnel=_funnel(fold, counted),
+        places=_places(fold, counted),
+        minutes=spent,
+        minutes_saved=saved,
     )
+
+
+def _saved(fold: Fold, results: list[Result]) -> float:
+    """Minutes that the rollouts would have taken which need not be run any more."""
+    known, budget = [one.duration for one in results if one.duration is not None], fold.plan.time_budget
+    each = sum(known) / len(known) / 60.0 if known else 0.0
+    each = each if budget is None else budget.rollout_minutes + budget.reset_minutes
+    return counts_of(fold).saved * each
+
+
+def _funnel(fold: Fold, results: list[Result]) -> tuple[Reached, ...]:
+    """How many rollouts of each policy got as far as each stage; tasks whose stages are the same count together."""
+    described = {task: fold.plan.task(task) for task in fold.plan.tasks or ("",)}
+    alike = len({tuple(one.name for one in task.stages) for task in described.values()}) == 1
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for task in described.values():
+        for stage in task.stages:
+            for policy in fold.plan.policies:
+                found.setdefault(("" if alike else task.name, stage.name, policy), [0, 0])
+    for one in results:
+        turn = fold.turns[one.turn]
+        task = described.get(turn.task) or fold.plan.task(turn.task)
+        for place, stage in enumerate(task.stages, 1):
+            cell = found.setdefault(("" if alike else task.name, stage.name, turn.policy), [0, 0])
+            cell[0] += _passed(fold, one, task) >= place
+            cell[1] += 1
+    return tuple(
+        Reached(policy, stage, good, all_, name) for (name, stage, policy), (good, all_) in found.items() if all_
+    )
+
+
+def _passed(fold: Fold, one: Result, task: Task) -> int:
+    """How many stages a rollout passed; where none was named, as many as its result amounts to."""
+    if one.stage or fold.plan.measure == "success":
+        asked = task.success_stage or task.stages[-1].name
+        return task.reached(one.stage or (asked if one.score else ""))
+    return sum(fold.plan.low + stage.points <= one.score + 1e-9 for stage in task.stages)
+
+
+def _places(fold: Fold, results: list[Result]) -> tuple[Part, ...]:
+    """How each policy did on each rig, and by each operator."""
+    plan, parts = fold.plan, list[tuple[str, Result]]()
+    for rig in plan.rigs if len(plan.rigs) > 1 else ():
+        parts += [(f"rig {rig}", one) for one in results if fold.turns[one.turn].rig == rig]
+    for operator in plan.operators if len(plan.operators) > 1 else ():
+        parts += [(f"by {operator}", one) for one in results if fold.turns[one.turn].operator == operator]
+    return _parts(fold, parts)
 
 
 def _proved(fold: Fold) -> set[str]:
@@ -164,10 +254,16 @@ def _failures(fold: Fold, results: list[Result]) -> tuple[FailureMode, ...]:
     for one in results:
         if one.failure:
             kept[fold.turns[one.turn].policy, one.failure].append(one.note)
-    order = fold.plan.policies.index
+    order, ran = fold.plan.policies.index, Counter(fold.turns[one.turn].policy for one in results)
     ranked = sorted(kept.items(), key=lambda item: (order(item[0][0]), -len(item[1]), item[0][1]))
     return tuple(
-        FailureMode(policy, failure, len(notes), tuple(dict.fromkeys(filter(None, notes))))
+        FailureMode(
+            policy,
+            failure,
+            len(notes),
+            tuple(dict.fromkeys(filter(None, notes))),
+            clopper_pearson(Tally(len(notes), ran[policy]), confidence=fold.plan.confidence),
+        )
         for (policy, failure), notes in ranked
     )
 

@@ -52,7 +52,7 @@ class Counts(Record):
         parts += [f"{self.waiting:,} not read yet"] * bool(self.waiting)
         parts += [f"{self.void:,} void"] * bool(self.void)
         parts += [f"{self.surplus:,} surplus (handed out before they were known not to be needed)"] * bool(self.surplus)
-        saved = f" {self.saved:,} were saved." if self.over else ""
+        saved = f" {self.saved:,} were saved." if self.over and self.saved else ""
         return f"{formatting.rollouts(self.run)} were run of at most {self.planned:,}: {', '.join(parts)}.{saved}"
 
 
