@@ -140,6 +140,11 @@ def series(name: str, values: list[Any], source: str) -> pl.Series:
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds == {float}:
         return pl.Series(name, values, dtype=pl.Float64)
+    if kinds == {str}:
+        try:
+            return pl.Series(name, values, dtype=pl.String)
+        except UnicodeEncodeError:  # said below, with the row
+            pass
     return pl.Series(name, [_text(value, row, source) for row, value in enumerate(values, 1)], dtype=pl.String)
 
 

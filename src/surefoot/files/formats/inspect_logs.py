@@ -43,7 +43,8 @@ def load(head: Head) -> Sheet:
     if unfinished:
         notes.append(f"The run's status is {status!r}: samples may be missing.")
     records = [sample for _, sample in objects(samples, head.name, "samples")]
-    rows = [_row(f"samples[{at}]", sample, evaluation, head.name) for at, sample in enumerate(records)]
+    run = _run(evaluation, head.name)
+    rows = [_row(at, sample, run, head.name) for at, sample in enumerate(records)]
     filled(rows, "the log must hold samples", head.name)
     unique(((row["condition"], row["repeat"]) for row in rows), "sample id and epoch", head.name)
     declared = _declared(header, head.wanted.get("reducer"))
@@ -259,25 +260,35 @@ def _list(value: Any, name: str, source: str) -> list[Any]:
     return value
 
 
-def _row(place: str, sample: dict[str, Any], evaluation: dict[str, Any], source: str) -> dict[str, Any]:
+def _run(evaluation: dict[str, Any], source: str) -> dict[str, Any]:
+    """What all samples of a log have in common."""
     dataset = may(evaluation, "dataset", dict, source, "eval") or {}
-    row: dict[str, Any] = {
+    return {
         "policy": text(evaluation.get("model")),
         "task": text(evaluation.get("task")),
         "dataset": text(dataset.get("name")),
         "run": text(evaluation.get("run_id")),
-        "condition": text(sample.get("id")),
-        "repeat": text(sample.get("epoch", 1)),
-        "duration": number(sample.get("total_time"), source, f"{place}.total_time"),
     }
+
+
+def _row(at: int, sample: dict[str, Any], run: dict[str, Any], source: str) -> dict[str, Any]:
+    place = f"samples[{at}]"
+    row = {**run, "condition": text(sample.get("id")), "repeat": text(sample.get("epoch", 1)), "duration": None}
+    if sample.get("total_time") is not None:
+        row["duration"] = number(sample["total_time"], source, f"{place}.total_time")
     error = sample.get("error")
     if error is not None:
         row["failure"] = text(error.get("message") if isinstance(error, dict) else error)
     for scorer, score in (may(sample, "scores", dict, source, place) or {}).items():
         value = score.get("value") if isinstance(score, dict) else score
         row |= _values(f"score:{scorer}", value)
-    metadata = may(sample, "metadata", dict, source, place) or {}
-    return row | {f"metadata:{key}": value for key, value in metadata.items() if scalar(value)}
+    used = [one.get("total_tokens") for one in inner(sample, "model_usage").values() if isinstance(one, dict)]
+    if used:
+        row["tokens"] = sum(one for one in used if isinstance(one, int))
+    for key, value in (may(sample, "metadata", dict, source, place) or {}).items():
+        if scalar(value):
+            row[f"metadata:{key}"] = value
+    return row
 
 
 def _values(name: str, value: Any) -> dict[str, Any]:
