@@ -20,6 +20,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import USUAL, Words, in_its_words
+from surefoot.files.reading import reads_frames
 from surefoot.stats.selection import (
     SelectionBias,
     Shortlist,
@@ -158,6 +159,7 @@ class Best(Record):
         )
 
 
+@reads_frames
 @in_its_words
 def best(
     rollouts: Rollouts,

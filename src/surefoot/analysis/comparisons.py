@@ -21,6 +21,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
@@ -187,6 +188,7 @@ class Comparison(Record):
         return f"For {self.about}, {self.first} against {self.second}{where}: {said}"
 
 
+@reads_frames
 @weights_once_weigh
 @in_its_words
 def compare(
@@ -352,6 +354,7 @@ def alone(rollouts: Rollouts, policy: str, measure: Measure, confidence: float, 
     )
 
 
+@reads_frames
 @in_its_words
 def compare_by(
     rollouts: Rollouts,

@@ -17,6 +17,7 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.multiplicity import holm
 from surefoot.table.measures import column_of, measuring
 from surefoot.table.rollouts import Measure, Rollouts, a_table
@@ -138,6 +139,7 @@ class Front(Record):
         return lines
 
 
+@reads_frames
 @in_its_words
 def pareto(
     rollouts: Rollouts,

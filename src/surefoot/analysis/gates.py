@@ -23,6 +23,7 @@ from surefoot.core.formatting import Scale
 from surefoot.core.record import Record
 from surefoot.core.words import USUAL, Worded, Words, in_its_words, plural
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.gates import ALL, BETTER, GateTest, gate_test, needed
 from surefoot.stats.multiplicity import holm
 from surefoot.table.design import noun, sounds_like_a_result
@@ -200,6 +201,7 @@ def id_of(one: NeedFound) -> tuple[Need, str | None]:
     return one.need, one.policy
 
 
+@reads_frames
 @in_its_words
 def gate(
     rollouts: Rollouts,

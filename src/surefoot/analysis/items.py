@@ -12,6 +12,7 @@ from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.items import excess_p_values, reversal_p_values
 from surefoot.stats.multiplicity import holm
 from surefoot.stats.rates import clopper_pearson_upper
@@ -161,6 +162,7 @@ class Items(Worded):
         return lines
 
 
+@reads_frames
 @in_its_words
 def items(rollouts: Rollouts, *, unit: str | None = None, confidence: float = 0.95) -> Items:
     """Saturated, flaky and suspicious items of a table of successes, at one error for all.

@@ -18,6 +18,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.means import moments_mean
 from surefoot.table.crosstab import crosstab
 from surefoot.table.design import MANY, Design
@@ -65,6 +66,7 @@ class Measurement(Record):
         return f"{self.policy}{where}: {' '.join(parts)}"
 
 
+@reads_frames
 @weights_once_weigh
 @in_its_words
 def success_rate(
@@ -93,6 +95,7 @@ def success_rate(
     return measured(rollouts, "success", confidence, weights, target)
 
 
+@reads_frames
 @weights_once_weigh
 @in_its_words
 def mean_score(
@@ -359,6 +362,7 @@ MEASURED: dict[Measure, Callable[..., Interval]] = {"success": success_rate, "sc
 """How one policy is measured, by what is measured."""
 
 
+@reads_frames
 @weights_once_weigh
 @in_its_words
 def measure(

@@ -14,6 +14,7 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.table.rollouts import Measure, Rollouts
 
 
@@ -83,6 +84,7 @@ class NextPlan(Worded):
         return f"±{formatting.number(half, self.scale).lstrip('+')}{formatting.unit(self.scale)}"
 
 
+@reads_frames
 @in_its_words
 def plan_next(
     rollouts: Rollouts,

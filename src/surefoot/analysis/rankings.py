@@ -29,6 +29,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import in_its_words
 from surefoot.files.preferences import Preferences
+from surefoot.files.reading import reads_frames
 from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
@@ -44,6 +45,7 @@ Progress = Callable[[int, int], None]
 Pairs = Sequence[tuple[str, str]]
 
 
+@reads_frames
 @weights_once_weigh
 @in_its_words
 def rank(

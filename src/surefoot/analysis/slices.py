@@ -17,6 +17,7 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
+from surefoot.files.reading import reads_frames
 from surefoot.stats.slices import CLAIMS, Claim, SliceTests
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
@@ -189,6 +190,7 @@ class Slices(Record):
         return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 
+@reads_frames
 @in_its_words
 def slices(
     rollouts: Rollouts,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from surefoot import _check
 from surefoot._arguments import in_python, named
@@ -22,6 +23,9 @@ from surefoot.table.columns import match, words_of
 from surefoot.table.normalising import Asked, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def read(
@@ -121,6 +125,26 @@ def _listed(data: Sequence[Any], asked: Asked, policy: str | Sequence[str] | Non
     if len({file.name for file in found}) < len(found):
         found = [replace(file, name=file.path.as_posix()) for file in found]
     return _files(found, asked, policy)
+
+
+def reads_frames(make: Callable[P, R]) -> Callable[P, R]:
+    """Let a function of a table take a frame of polars, pandas, DuckDB, Dask or Spark too, which is read first."""
+
+    @functools.wraps(make)
+    def made(*args: P.args, **kwargs: P.kwargs) -> R:
+        table: Any = args[0] if args else None
+        if table is not None and not isinstance(table, Rollouts):
+            from narwhals import dependencies
+
+            if type(table).__name__ in LAZY or dependencies.is_into_dataframe(table):
+                return make(read(table), *args[1:], **kwargs)  # type: ignore[arg-type]
+        return make(*args, **kwargs)
+
+    return made
+
+
+LAZY = ("LazyFrame", "DuckDBPyRelation")
+"""Frames that are not computed yet."""
 
 
 def _frame(data: Any, asked: Asked, policy: str | None) -> Rollouts:

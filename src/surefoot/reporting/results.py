@@ -13,8 +13,11 @@ from surefoot import _check
 from surefoot.analysis.best import Best
 from surefoot.analysis.comparisons import Comparison
 from surefoot.analysis.evidence import EvidenceCurve
+from surefoot.analysis.gates import Gated
 from surefoot.analysis.measurements import Measurement
+from surefoot.analysis.needs import Need
 from surefoot.analysis.overview import Overview
+from surefoot.analysis.purchases import NextPlan
 from surefoot.analysis.replays import Replay
 from surefoot.analysis.slices import Slices
 from surefoot.auditing.audits import Audit
@@ -24,6 +27,7 @@ from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
+from surefoot.core.tally import Tally
 from surefoot.reporting import figures, style
 from surefoot.reporting.band_figures import draw_band
 from surefoot.reporting.best_pages import draw_best, height_of
@@ -105,6 +109,10 @@ def rows_of(result: Record) -> list[Row]:
         ]
     if isinstance(result, Audit):
         return [_row(one) for one in result.findings]
+    if isinstance(result, Gated):
+        return [_row(one) for one in result.found]
+    if isinstance(result, NextPlan):
+        return [_row(one) for one in result.purchases]
     return _parts(result) or [_row(result)]
 
 
@@ -158,8 +166,12 @@ def _fields(one: Record) -> Row:
             row |= {f"{prefix}{end}": getattr(value, end) for end in ("estimate", "low", "high")}
         elif isinstance(value, Gain):
             row |= _row(value)
-        elif isinstance(value, Note):
+        elif isinstance(value, Tally):
+            row |= {"successes": value.successes, "n": value.trials}
+        elif isinstance(value, Note | Need):
             row[field.name] = str(value)
+        elif isinstance(value, tuple) and value and all(isinstance(one, int | float | str) for one in value):
+            row |= {f"{field.name}_{place}": one for place, one in enumerate(value, 1)}
         elif value is None or isinstance(value, bool | int | float | str):
             row[field.name] = value
     return row

@@ -237,7 +237,12 @@ def small(frame: nw.LazyFrame[Any]) -> dict[str, list[Any]]:
     if frame.implementation.is_polars():
         return home(frame).to_dict(as_series=False)
     there = frame.collect()
-    return {name: [None if value != value else value for value in there[name].to_list()] for name in there.columns}
+    return {name: [_known(value) for value in there[name].to_list()] for name in there.columns}
+
+
+def _known(value: Any) -> Any:
+    """A cell, or None where a library says in its own way that there is none: NaN, NaT, or pandas' NA."""
+    return None if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value else value
 
 
 def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str], tuple[Noted, ...]]:

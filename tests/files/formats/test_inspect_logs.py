@@ -285,3 +285,15 @@ def test_a_scorer_with_metrics_comes_before_one_without(tmp_path: Path, finished
     assert rollouts.tally() == sf.Tally(0, 4)
     assert rollouts.findings == ()
     assert "'match' gave" in str(rollouts.notes[0])
+
+
+def test_inspect_tokens_are_those_of_all_models_that_a_sample_used(tmp_path: Path) -> None:
+    used = {"new": {"total_tokens": 70}, "judge": {"total_tokens": 5}}
+    body = {
+        "status": "success",
+        "eval": {"model": "new", "task": "quiz"},
+        "samples": [{**sample(place, match={"value": "C"}), "model_usage": used} for place in range(3)],
+    }
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(body))
+    assert sf.read(path).polars()["tokens"].cast(int).to_list() == [75, 75, 75]
