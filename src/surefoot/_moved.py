@@ -14,6 +14,7 @@ TYPES = {
     "surefoot.analysis.fronts": "Dominance Front",
     "surefoot.analysis.gate_plans": "Expected GatePlan NeedPlan",
     "surefoot.analysis.gates": "Gated NeedFound",
+    "surefoot.analysis.item_draws": "ItemDraw",
     "surefoot.analysis.items": "Item Items",
     "surefoot.analysis.judge_corrections": "Correction",
     "surefoot.analysis.judged_gains": "JudgedGain",
@@ -115,9 +116,9 @@ OTHERS = {
 }
 
 NEW = (
-    "Best BestPlan Column Dominance Expected Front GatePlan Gated HalveState Item Items NeedFound NeedPlan NextPlan"
-    " Policy Purchase RaceState Reading SelectionBias Shortlist Slice SliceTests Slices Stage Subject Task TimeBudget"
-    " UnitsPlan judge_corrected_rates least_gain_shown"
+    "Best BestPlan Column Dominance Expected Front GatePlan Gated HalveState Item ItemDraw Items NeedFound NeedPlan"
+    " NextPlan Policy Purchase RaceState Reading SelectionBias Shortlist Slice SliceTests Slices Stage Subject Task"
+    " TimeBudget UnitsPlan judge_corrected_rates least_gain_shown"
     " plan_best plan_units simultaneous_lower_bounds"
 )
 """What the tables above hold and 0.2.0 had not."""

@@ -22,14 +22,13 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
-from surefoot.stats.step_down_tests import Sides
+from surefoot.stats.step_down_tests import Sides, Stepped
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
 
 if TYPE_CHECKING:
     from surefoot.analysis.judged_gains import JudgedGain
     from surefoot.stats.detectable import Outlook
-    from surefoot.stats.step_down_tests import Stepped
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ def items(rollouts: Rollouts, *, unit: str | None = None, confidence: float = 0.
         raise DataError("one column must tell items apart; none does. Say which: `unit`.", source=table.source)
     table.require("success")
     keys = [one.key for one in table.design.of("setting")] + [column.key]
-    passed, tried, disagreed, paired, names, policies = _counts(table, keys)
+    passed, tried, disagreed, paired, names, policies = counts(table, keys)
     adjusted = holm([*excess_p_values(disagreed, paired).tolist(), *reversal_p_values(passed, tried).tolist()])
     tells = _discriminations(passed, tried)
     made = tuple(
@@ -215,7 +215,7 @@ def items(rollouts: Rollouts, *, unit: str | None = None, confidence: float = 0.
     return Items(made, called, policies, int(tried.sum()), confidence, bool(paired.any()))
 
 
-def _counts(table: Rollouts, keys: Sequence[str]) -> tuple[Any, Any, Any, Any, list[str], tuple[str, ...]]:
+def counts(table: Rollouts, keys: Sequence[str]) -> tuple[Any, Any, Any, Any, list[str], tuple[str, ...]]:
     """Successes, rollouts, disagreeing pairs and pairs of every item (rows) and policy (columns); and their names."""
     import numpy as np
     import polars as pl

@@ -11,6 +11,7 @@ import surefoot as sf
 from surefoot._files import write_whole
 from surefoot.cli import files, terminal
 from surefoot.core.formatting import csv_text
+from surefoot.core.interval import Interval
 
 
 @files.reads
@@ -19,6 +20,15 @@ def items(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Also write a row for each item, as CSV.")
     ] = None,
+    draw: Annotated[
+        int | None,
+        typer.Option("--draw", metavar="N", help="Draw N items to run every night; -o is the file that --drawn reads."),
+    ] = None,
+    drawn: Annotated[
+        Path | None,
+        typer.Option("--drawn", metavar="FILE", help="The mean of the whole list, from the items of this draw."),
+    ] = None,
+    seed: terminal.Seed = None,
     *,
     reading: files.Reading,
     confidence: terminal.Confidence = 0.95,
@@ -34,10 +44,46 @@ def items(
         surefoot items results.csv
 
         surefoot items logs/ -o items.csv
+
+        surefoot items results.csv --draw 200 --seed 7 -o nightly.csv
+
+        surefoot items tonight.csv --drawn nightly.csv
     """
+    if draw is not None and drawn is not None:
+        raise ValueError("`--draw` and `--drawn` must not be given together.")
+    if (draw is None) != (seed is None):
+        raise ValueError("`--draw` must come with `--seed`, which decides what is drawn, and `--seed` with `--draw`.")
+    if draw is not None and output is None:
+        raise ValueError("`--draw` must come with `-o FILE`: the items that are drawn are written there.")
+    if drawn is not None and output is not None:
+        raise ValueError("`-o` must be left out with `--drawn`; it does nothing there.")
     table = files.table(paths, reading)
+    if draw is not None and output is not None:
+        from surefoot.analysis.item_draws import draw_items
+
+        made = draw_items(table, draw, rng=seed, confidence=confidence)
+        table_of = made.table()
+        write_whole(output, csv_text([table_of.columns, *table_of.iter_rows()]))
+        terminal.show(made, as_json=as_json)
+        return
+    if drawn is not None:
+        from surefoot.analysis.item_draws import whole_list
+
+        _whole(whole_list(table, drawn, confidence=confidence), as_json)
+        return
     found = sf.items(table, confidence=confidence)
     if output is not None:
-        made = found.table()
-        write_whole(output, csv_text([made.columns, *made.iter_rows()]))
+        table_of = found.table()
+        write_whole(output, csv_text([table_of.columns, *table_of.iter_rows()]))
     terminal.show(found, as_json=as_json)
+
+
+def _whole(found: dict[str, Interval], as_json: bool) -> None:
+    """The mean of the whole list, for each policy."""
+    if as_json:
+        terminal.show_json({policy: one.to_dict() for policy, one in found.items()})
+        return
+    for policy, one in found.items():
+        typer.echo(f"{policy}, all items of the list: {one}")
+    for line in dict.fromkeys(str(note) for one in found.values() for note in one.notes):
+        typer.echo(f"  {line}")
