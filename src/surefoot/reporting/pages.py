@@ -26,6 +26,7 @@ from surefoot.reporting.figures import (
 )
 from surefoot.reporting.rollout_pages import RolloutLinks, rollouts_section
 from surefoot.reporting.slice_pages import slice_sections
+from surefoot.reporting.text_formats import methods_paragraph
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,6 +56,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
         notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study, links), *sections]
         sections += study_pages.fixed_size_sections(report.fixed_size)
+    used = [f"For a paper: {methods_paragraph(report)}", *used]
     findings = found.audit.findings
     return (
         environment()

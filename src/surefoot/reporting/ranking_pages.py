@@ -69,7 +69,7 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     made = [section("The ranking", list(lines), standing, figures=[figures.get("ranking")])]
     if any(pair.gain is not None for pair in ranking.pairs):
         header = ["first", "second", DECIDED, "gain", f"{level} for all sizes together"]
-        pairs = rows_under("Every two policies", header, [_pair_row(pair) for pair in ranking.pairs])
+        pairs = rows_under("Every two policies", header, [pair_row(pair) for pair in ranking.pairs])
         made.append(section("By how much they differ", [_family(ranking, level)], pairs))
     return made
 
@@ -106,7 +106,8 @@ def _policy_row(one: RankedPolicy) -> list[str]:
     return [one.place, one.policy, one.letters, f"{one.rollouts:,}", joined, now]
 
 
-def _pair_row(pair: RankedPair) -> list[str]:
+def pair_row(pair: RankedPair) -> list[str]:
+    """Two policies, what is claimed, and the gain with its interval, as cells."""
     said = sentences.CELL[pair.verdict]
     if pair.paused:
         said = "not decidable within the horizon"

@@ -96,8 +96,14 @@ class Report(Record):
 
         return markdown(self)
 
+    def methods(self) -> str:
+        """Two sentences for the methods of a paper: the design, the rule and its error; then the rollouts."""
+        from surefoot.reporting.text_formats import methods_paragraph
+
+        return methods_paragraph(self)
+
     def latex(self) -> str:
-        """The table of policies for a paper."""
+        """The tables of policies and of gains, and the methods, for a paper."""
         from surefoot.reporting.text_formats import latex
 
         return latex(self)

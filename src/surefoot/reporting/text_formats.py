@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from surefoot.core import formatting
+from surefoot.core import formatting, sentences
 from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
 from surefoot.reporting.rollout_pages import RolloutLinks
 from surefoot.reporting.slice_pages import slice_sections
@@ -61,6 +62,7 @@ def markdown(report: Report) -> str:
     roles = tables.roles(found)
     if roles["rows"]:
         lines += [f"{_md(line)}\n" for line in roles["lines"]] + _md_table(roles["header"], roles["rows"])
+    lines += ["## For the methods of a paper", "", f"{_md(methods_paragraph(report))}\n"]
     log = "" if report.study is None else f" Log: {report.study.mark}."
     lines += [f"Made {report.made}: `{report.command}`. Data: {found.fingerprint}.{log}", ""]
     return "\n".join(lines)
@@ -77,27 +79,90 @@ def progress_markdown(report: ProgressReport) -> str:
 
 
 def latex(report: Report) -> str:
-    """The table of policies, with booktabs rules; every name escaped."""
-    found = report.overview
-    header = tables.columns(found)
-    body = [" & ".join(_tex(cell) for cell in row) + r" \\" for row in tables.policy_rows(found)]
-    study = report.study
+    """The table of policies with its letters, the table of gains, and the methods; every name escaped."""
+    found, study = report.overview, report.study
+    header, rows = list(tables.columns(found)), [list(row) for row in tables.policy_rows(found)]
+    ranking = None if study is None or study.finding is None else study.finding.ranking
+    letters = {one.policy: one.letters for one in ranking.policies} if ranking is not None else {}
+    if any(letters.values()) and "letters" not in header:
+        header, rows = [*header, "letters"], [[*row, letters.get(row[0], "")] for row in rows]
     said = [] if study is None or study.finding is None else study_pages.study_answers(study, study.finding)
+    gains = _gains(report)
     return "\n".join(
         [
             r"% needs \usepackage{booktabs}",
-            rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
-            r"\toprule",
-            " & ".join(_tex(name) for name in header) + r" \\",
-            r"\midrule",
-            *body,
-            r"\bottomrule",
-            r"\end{tabular}",
+            *_tabular(header, rows),
+            *([r"\par\medskip", *_tabular(*gains)] if gains is not None else []),
             *([r"\par\medskip", _tex(" ".join(said))] if said else []),
+            r"\par\medskip",
+            _tex(methods_paragraph(report)),
             f"% {formatting.percent(found.confidence)} confidence, ends rounded outward; {_methods(found)}"
             f"surefoot, data {found.fingerprint}",
             "",
         ]
+    )
+
+
+def _tabular(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    return [
+        rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}",
+        r"\toprule",
+        " & ".join(_tex(name) for name in header) + r" \\",
+        r"\midrule",
+        *(" & ".join(_tex(cell) for cell in row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def _gains(report: Report) -> tuple[list[str], list[list[str]]] | None:
+    """Every gain with its interval and verdict: a study's own, or those of a table."""
+    found, study = report.overview, report.study
+    if study is None or study.finding is None:
+        rows = [tables.comparison_row(one) for one in found.comparisons]
+        return (tables.COMPARED, rows) if rows else None
+    header = ["first", "second", "verdict", "gain", "interval"]
+    if study.finding.ranking is not None:
+        rows = [ranking_pages.pair_row(pair) for pair in study.finding.ranking.pairs if pair.gain is not None]
+        return (header, rows) if rows else None
+    if study.finding.interval is None:
+        return None
+    said = sentences.CELL[study.finding.verdict]
+    return header, [[*study.plan.policies[:2], said, *tables.cells_of(study.finding.interval)]]
+
+
+def methods_paragraph(report: Report) -> str:
+    """Two sentences for the methods of a paper: the design and the rule with its error; then the rollouts."""
+    from surefoot import __version__
+
+    found, study = report.overview, report.study
+    names = formatting.some_names([one.policy for one in found.policies], most=len(found.policies))
+    error, many = formatting.percent(1.0 - found.confidence), formatting.rollouts(found.rollouts)
+    if study is None or study.finding is None:
+        tasks = len({one.task for one in found.cells})
+        where = f" on {tasks} {found.words.tasks}" if tasks else ""
+        how = sorted({str(one.how).removeprefix("Method: ").rstrip(".") for one in found.comparisons})
+        by = f": {'; '.join(how)}" if how else ""
+        what = "Success was" if found.measure == "success" else "Mean scores were"
+        family = "for all comparisons together" if len(found.comparisons) > 1 else "of a false difference"
+        return (
+            f"We ran {many} of {names}{where}. {what} compared at a chance of {error} {family}{by} "
+            f"(surefoot {__version__})."
+        )
+    plan, known = study.plan, study.counts
+    drawn = {
+        "shared": f"all {found.words.policies} of a {plan.unit} met the same environment",
+        "stratified": f"the {found.words.policies} of a {plan.unit} met the same task",
+        "independent": f"each {found.words.rollout} drew its own environment",
+        "one": "all met one environment",
+    }[plan.environments]
+    blind = "blinded and in random order" if plan.blinded else "in random order"
+    used = str(known) if known is not None else many
+    amended = " (exploratory: the plan was amended)" if study.exploratory else ""
+    return (
+        f"{names} were run in {plan.unit}s, {blind}; {drawn}, and the sequential rule {plan.rule} of surefoot "
+        f"{__version__}, declared beforehand, looked after every {plan.unit}, with a chance of at most {error} of any "
+        f"false claim over all looks{amended}. {used}"
     )
 
 
