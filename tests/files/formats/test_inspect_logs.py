@@ -297,3 +297,11 @@ def test_inspect_tokens_are_those_of_all_models_that_a_sample_used(tmp_path: Pat
     path = tmp_path / "log.json"
     path.write_text(json.dumps(body))
     assert sf.read(path).polars()["tokens"].cast(int).to_list() == [75, 75, 75]
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_inspect_logs_of_a_version_not_yet_known_say_so(tmp_path: Path, version: int) -> None:
+    body = {"version": version, "status": "success", "eval": {"model": "new", "task": "quiz"}}
+    samples = [sample(place, match={"value": "C"}) for place in range(3)]
+    notes = " ".join(map(str, sf.read(put(tmp_path, "log.json", json.dumps({**body, "samples": samples}))).notes))
+    assert ("version 3, newer than those known, up to 2" in notes) is (version == 3)

@@ -24,6 +24,8 @@ ABOUT = About(
 )
 
 GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+KNOWN = 2
+"""The newest version of Inspect's logs that is known."""
 NAMED = {"policy": "model", "condition": "sample", "repeat": "epoch"}
 
 
@@ -40,6 +42,9 @@ def load(head: Head) -> Sheet:
     evaluation = need(header, "eval", dict, head.name)
     status = text(header.get("status"))
     unfinished = "" if status in (None, "success") else f"the run's status is {status!r}"
+    version = header.get("version")
+    if isinstance(version, int) and version > KNOWN:
+        notes.append(f"The log's format is version {version}, newer than those known, up to {KNOWN}.")
     if unfinished:
         notes.append(f"The run's status is {status!r}: samples may be missing.")
     records = [sample for _, sample in objects(samples, head.name, "samples")]
