@@ -92,3 +92,15 @@ def test_a_dropped_task_is_exploratory_everywhere(tmp_path):
     assert "exploratory" in anchor_of(late.status(), checked.fingerprint)
     kept = {event.kind: event for event in late.fold.history}["amended"].body
     assert kept["changes"]["tasks"] == ["mug"]
+
+
+def test_a_replaced_checkpoint_is_told_by_name_from_what_to_what():
+    late = run(8)
+    late.amend({"policies": ({**PI0, "checkpoint": "9999999"}, "old")}, reason="the server was updated")
+    assert late.plan.policies == ("new", "old")
+    said = next(one for one in said_of(late.fold) if "amended" in one)
+    assert "checkpoint of new from 0123abcd to 9999999" in said
+    assert "The verdict is exploratory" in said
+    late.amend({"tasks": (MUG, {**TOWEL, "stages": {"half": 0.5, "done": 1}})}, reason="finer")
+    finer = "stages of towel from nothing to half 0.5, done 1"
+    assert any(finer in one for one in said_of(late.fold))

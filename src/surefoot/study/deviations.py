@@ -13,13 +13,15 @@ from typing import Any
 from surefoot.core.formatting import counted, one_line
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study.amendments import changed
+from surefoot.study.amendments import DETAILS, changed
 from surefoot.study.counts import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
+from surefoot.study.plans import Plan
 from surefoot.study.recording import CRASHED, SAFETY_STOP
 from surefoot.study.state import Fold
+from surefoot.study.tasks import Stage
 
 MOST = 12
 """Turns named one by one in a sentence; beyond, they are counted."""
@@ -118,10 +120,7 @@ def _amendments(fold: Fold) -> list[Deviation]:
             found.append(_added(fold, event, added, results))
             plan = after
             continue
-        parts = [
-            f"{name.replace('_', ' ')} from {_shown(getattr(plan, name))} to {_shown(getattr(after, name))}"
-            for name in event.body["changes"]
-        ]
+        parts = [part for name in event.body["changes"] for part in _changed(name, plan, after)]
         when = f"after {counted(results, 'result')}" if results else "before the first result"
         binds = bool(results) and bool(changed(plan, after, event.body["changes"], run, fold.schema))
         therefore = " The verdict is exploratory." if binds else ""
@@ -129,6 +128,22 @@ def _amendments(fold: Fold) -> list[Deviation]:
         told = {"changes": dict(event.body["changes"]), "results": results, "binding": binds}
         found.append(Deviation("amendment", said, told))
         plan = after
+    return found
+
+
+def _changed(name: str, before: Plan, after: Plan) -> list[str]:
+    """What a change of one field came to: of what is known of policies and tasks, field by field."""
+    if name not in DETAILS.values():
+        return [f"{name.replace('_', ' ')} from {_shown(getattr(before, name))} to {_shown(getattr(after, name))}"]
+    known = [{part.name: part for part in getattr(plan, name)} for plan in (before, after)]
+    found = []
+    for each in dict.fromkeys(key for parts in known for key in parts):
+        old, new = ({} if each not in parts else parts[each].to_dict() for parts in known)
+        found += [
+            f"{field.replace('_', ' ')} of {each} from {_shown(old.get(field))} to {_shown(new.get(field))}"
+            for field in dict.fromkeys((*old, *new))
+            if field not in ("type", "schema", "name") and (old.get(field) or None) != (new.get(field) or None)
+        ]
     return found
 
 
@@ -415,6 +430,12 @@ def _result(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, Stage):
+        return f"{value.name} {value.points:g}"
+    if isinstance(value, Mapping) and "points" in value:  # a stage
+        return f"{value['name']} {value['points']:g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_shown(one)}" for name, one in value.items()) or "nothing"
+    if isinstance(value, tuple | list):
         return ", ".join(map(_shown, value)) or "nothing"
     return f"{value:g}" if isinstance(value, float) else str(value or "nothing")
