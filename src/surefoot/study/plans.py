@@ -334,9 +334,9 @@ class Plan(Record):
         """
         if self.items:
             return tuple(("", item) for item in self.items)
-        return tuple(
-            (task, condition) for task in self.tasks or ("",) for condition in self.task(task).conditions or ("",)
-        )
+        own = {task.name: task.conditions for task in self.task_details}
+        usual = self.conditions or ("",)
+        return tuple((task, condition) for task in self.tasks or ("",) for condition in own.get(task) or usual)
 
     @property
     def fingerprint(self) -> str:
