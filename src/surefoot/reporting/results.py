@@ -1,4 +1,4 @@
-"""How does one result look in a notebook, as a table of data, and drawn on the reader's own axes?"""
+"""Results in notebooks, as frames and on the reader's own axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a reviewer of a change need to see, and a machine that runs tests?
+"""Comparisons for reviewers of a change, and for machines that run tests.
 
 Names come from files that anyone may have written: in Markdown they stand in code spans or are escaped, in XML they are
 escaped, so that nothing in them is rendered, linked, notified or executed.

@@ -1,4 +1,4 @@
-"""How does a reader get from a number of the page to the rollouts behind it, and to their clips?
+"""Links from the numbers of a page to the rollouts behind them, and to their clips.
 
 The page lists every rollout. A number is a link to that list, narrowed to exactly the rollouts that it counts; the
 address says how (`#rollouts?policy=new&outcome=success`), so that it can be kept and sent.

@@ -1,4 +1,4 @@
-"""Which rollouts are behind a report's numbers, and where are their clips?
+"""The rollouts behind a report's numbers, and their clips.
 
 One row for each rollout, from a study or from a table with a column of clips. A page is one file; its clips lie in a
 folder beside it, each copied whole or not at all.

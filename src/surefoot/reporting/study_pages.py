@@ -1,4 +1,4 @@
-"""How is a study told on a page: its own verdict first, and while it is blinded only its progress?"""
+"""A study on a page: its own verdict first; while it is blinded, its progress only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does every figure look, in print, on a dark screen and to colour-blind people?
+"""The style of all figures: in print, on dark screens, for colour-blind readers.
 
 Text and axes are drawn in one ink colour; on a page that ink becomes the page's own text colour.
 """

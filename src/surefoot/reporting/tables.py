@@ -1,4 +1,4 @@
-"""What do the tables of a report say, in every format it is written in?"""
+"""The tables of a report, in every format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a report read as Markdown, or as a table in a paper?"""
+"""A report as Markdown, and its table as LaTeX."""
 
 from __future__ import annotations
 

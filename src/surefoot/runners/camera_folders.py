@@ -1,4 +1,4 @@
-"""Which file that a camera wrote is the clip of the turn that was just run?"""
+"""Clips of turns, from the folder that a camera writes to."""
 
 from __future__ import annotations
 

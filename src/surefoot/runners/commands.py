@@ -1,4 +1,4 @@
-"""How does a command on the shell carry out a turn?"""
+"""Turns carried out by a shell command."""
 
 from __future__ import annotations
 

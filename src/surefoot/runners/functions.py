@@ -1,4 +1,4 @@
-"""How is a whole study run by a Python function, unattended?
+"""Studies run by a Python function, unattended.
 
 A rollout that crashes, runs out of time or answers what cannot be read is an outcome like any other: the plan says what
 it counts as, the log keeps it, and the study goes on. Several workers run turns at the same moment; the rule reads

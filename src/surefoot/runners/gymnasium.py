@@ -1,4 +1,4 @@
-"""How does a Gymnasium environment carry out a turn, and film it?
+"""Turns carried out by a Gymnasium environment, and filmed.
 
 What is wrong with the set-up (no such environment, a checkpoint that does not load, no word on success, no picture)
 ends the run and records nothing: it is no policy's failure. What goes wrong in a rollout is an outcome, as with every

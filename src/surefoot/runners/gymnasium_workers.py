@@ -1,4 +1,4 @@
-"""What does a worker of the Gymnasium runner keep from turn to turn, and how does it ask a policy for an action?"""
+"""Workers of the Gymnasium runner: environments and policies, kept from turn to turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What did a rollout give: a result, or none and why?"""
+"""What a rollout gave: a result, or none and why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a rollout become a short video: MP4 where ffmpeg is there, GIF otherwise?
+"""Short videos of rollouts: MP4 where ffmpeg is there, GIF otherwise.
 
 A clip is for looking at, so it is bounded: at most 240 frames of at most 480 pixels, and at most 25 a second, whatever
 the rollout's length. It plays at the rollout's own speed, and it is written whole or not at all.

@@ -1,4 +1,4 @@
-"""Which changes of a plan make the verdict exploratory, when they come after the first result?"""
+"""Changes of a plan after the first result, and which of them make the verdict exploratory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rollouts fit into the hours that a lab has?"""
+"""Rollouts that fit into a lab's hours."""
 
 from __future__ import annotations
 

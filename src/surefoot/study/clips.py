@@ -1,4 +1,4 @@
-"""Where is the clip of a rollout kept, and is it still the one that was recorded?
+"""Clips of rollouts: where each is kept, and whether it is the one that was recorded.
 
 A clip is a file or a link. A file is copied into a folder beside the log and named by the hash of its content, so that
 its name tells nothing of a policy and the log's hash proves the content. A clip that cannot be kept never costs a

@@ -1,4 +1,4 @@
-"""What happened in the conduct of a study: what went wrong, who scored, which robots ran, when, and did it drift?
+"""The conduct of a study: what went wrong, who scored, which robots ran, when, and whether it drifted.
 
 While a study is blinded only who, where and when is told: nothing of any policy or outcome.
 """

@@ -1,4 +1,4 @@
-"""How many rollouts of a study were run, and what became of each?"""
+"""How many rollouts of a study were run, and what became of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rule decides a study, and what does it say of the blocks completed so far?
+"""The rule of a study on the blocks completed so far.
 
 A decision is a value: one more block gives another decision and leaves this one as it was.
 """

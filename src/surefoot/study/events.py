@@ -1,4 +1,4 @@
-"""What can happen in a study?
+"""The events of a study's log.
 
 An event is one line of the log. Each carries who, in which role, when and which schema; each line's hash covers the one
 before, so that no line can be changed, dropped or slipped in unnoticed. What carries an outcome also carries a random

@@ -1,4 +1,4 @@
-"""Which questions can the rollouts of a plan answer, how many does the one asked take, and what to ask instead?"""
+"""Which questions the rollouts of a plan can answer, and what to ask instead."""
 
 from __future__ import annotations
 

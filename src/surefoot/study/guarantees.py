@@ -1,4 +1,4 @@
-"""Which rule decided, what does it promise, and what must hold for that?"""
+"""The rule that decided, what it promises, and what must hold for that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which list is a study about, and what is fixed of it before the first outcome?
+"""The list that a study is about, and what is fixed of it before the first outcome.
 
 A list is met in an order that the secret seed draws when the study begins. The first line of the log holds the hashes
 of the list and of that order; a log whose list or order is another does not open.

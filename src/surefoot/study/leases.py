@@ -1,4 +1,4 @@
-"""Who has a turn, for how long, and which pair does that hold up?
+"""Leases of turns: who has which, for how long, and which pairs they hold up.
 
 A turn belongs to whoever it was handed to last, until the lease ends. Its age is measured by the steady clock of the
 process that handed it out or saw it handed out: a date that jumps frees no turn early and holds none for ever.

@@ -1,4 +1,4 @@
-"""How does a study's log grow, safely, while others write to it too?
+"""The log of a study, which several programs append to safely.
 
 Every change is one event, durable before it is shown; what a study knows is a fold of its log, so that opening it again
 after a crash, or on another machine, gives the same.

@@ -1,4 +1,4 @@
-"""How does a log leave a store as text, and come back?
+"""Logs as text, and back.
 
 An export is for everybody once the study is not blinded. A backup may be made at any moment: it is sealed, so that it
 tells nothing but the log's length and head to whoever lacks its key.

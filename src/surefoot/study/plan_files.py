@@ -1,4 +1,4 @@
-"""How is a plan written as a commented TOML file, and read from one?"""
+"""Plans as commented TOML files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How does a part of a plan, such as a policy or a task, become a checked value?"""
+"""Parts of a plan, such as policies and tasks, as checked values."""
 
 from __future__ import annotations
 

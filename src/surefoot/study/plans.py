@@ -1,4 +1,4 @@
-"""What is fixed before the first rollout of a study?
+"""The plan: what is fixed before the first rollout of a study.
 
 A plan is one readable TOML file. Its fingerprint is the hash of its content: a plan that was changed is another plan.
 """

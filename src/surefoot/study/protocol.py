@@ -1,4 +1,4 @@
-"""What can be asked of a study, wherever it is kept: in a file, in a database, or behind a server?
+"""What can be asked of a study, in a file, in a database or behind a server.
 
 `Study` and `Client` both are a `StudyOperations`, and one suite of tests holds them to the same behaviour.
 """

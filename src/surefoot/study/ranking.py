@@ -1,4 +1,4 @@
-"""Where does every policy of a study stand while it is ranked, what is still open, and by how much do they differ?"""
+"""Where every policy of a study stands while it is ranked."""
 
 from __future__ import annotations
 

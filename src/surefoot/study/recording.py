@@ -1,4 +1,4 @@
-"""What may be written to a study's log, by whom, and as what?
+"""What may be written to a study's log, by whom.
 
 The one place with these rules: the command line, a script and the console only pass on what they were told.
 

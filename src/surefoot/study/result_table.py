@@ -1,4 +1,4 @@
-"""How do a study's results become a table that every analysis can read?"""
+"""A study's results as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which rig, and by whom, is each pair run?
+"""Rigs and operators of each pair.
 
 Both rollouts of a pair share their rig and their operator, so they are not independent: only rules for shared or
 stratified environments hold.

@@ -1,4 +1,4 @@
-"""Which rollout comes next?
+"""The schedule: which rollout comes next.
 
 A pure function of the plan, a secret seed and the log. A block holds one rollout of every policy still in play, in
 random order; contexts are interleaved, never blocked; every turn has a blind code of its own.

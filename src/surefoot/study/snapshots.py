@@ -1,4 +1,4 @@
-"""How is a study of many lines opened without reading them all?
+"""Snapshots beside a log, so that long studies open at once.
 
 What its log amounts to is kept beside the log every so many lines, with the number and the hash of the line it stands
 at. That hash is chained over all lines before it, so a snapshot fits one log only. The log stays what counts: a

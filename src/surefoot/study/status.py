@@ -1,4 +1,4 @@
-"""What may a study say of itself, blinded and not?"""
+"""The status of a study, blinded and not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where did a study show its first policy to be better, and where worse, once it has stopped?"""
+"""Where a study that has stopped showed its first policy to be better, and where worse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a study created, run, undone, unblinded and read?
+"""Studies: created, run, undone, unblinded and read.
 
 `Study` is the one thing that grows.
 """

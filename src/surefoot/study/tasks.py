@@ -1,4 +1,4 @@
-"""What is a task of a study: where it begins, what is said and reset, and how far a rollout may get?"""
+"""Tasks of a study: where each begins, what is said and reset, and its stages."""
 
 from __future__ import annotations
 

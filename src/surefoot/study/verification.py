@@ -1,4 +1,4 @@
-"""Is a study's log what was written, and does its verdict follow from it?
+"""Whether a study's log is what was written, and its verdict follows from it.
 
 The chain shows every change within the log. That its end was cut off, or that all of it was written anew, shows only to
 whoever knows a hash of it from elsewhere: a witness.

@@ -1,4 +1,4 @@
-"""How does a team keep a log that several servers write at once?
+"""A log in PostgreSQL, written by several servers.
 
 Every question has a time limit: a database that is frozen, or a network that swallows what is sent, must be told from
 one that answers, within seconds.

@@ -1,4 +1,4 @@
-"""How is a log kept in one file, safe from a crash?
+"""A log in one SQLite file, safe from a crash.
 
 A rollback journal with full synchronisation: a line that was acknowledged is in the file itself, so that a plain copy
 of it has the line, and it survives a killed process and a power cut. (A write-ahead log is 0.5 ms faster for each line
