@@ -1,5 +1,6 @@
 """Tests of `surefoot.stats.differences`."""
 
+import numpy as np
 import pytest
 
 from surefoot import Scores, Verdict
@@ -48,3 +49,16 @@ def test_a_gain_stays_inside_what_scores_can_differ_by_and_holds_its_estimate():
 def test_refusals(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+@pytest.mark.parametrize("numbers", [[3, 3, 1, 7, 1], [0, 1, 2], [5, 4, 5, 4, 9, 0]])
+def test_labels_in_an_array_are_numbered_as_in_a_list(numbers: list[int]) -> None:
+    found, count = differences.labels(np.asarray(numbers), len(numbers))
+    same, as_many = differences.labels(numbers, len(numbers))
+    assert (found.tolist(), count) == (same.tolist(), as_many)
+
+
+@pytest.mark.parametrize(("numbers", "size"), [([1, 1, 1], 3), ([1, 2], 3)])
+def test_labels_in_an_array_are_refused_as_in_a_list(numbers: list[int], size: int) -> None:
+    with pytest.raises(ValueError, match="clusters"):
+        differences.labels(np.asarray(numbers), size)

@@ -119,8 +119,9 @@ class Asked:
 
     def scores(self, values: Any) -> Scores:
         """Outcomes, or means of them, as scores; rounding may carry a mean a hair beyond its range."""
-        low, high = self.ends
-        return Scores([min(high, max(low, float(value))) for value in values], low, high)
+        import numpy as np
+
+        return Scores(np.clip(np.asarray(values, float), *self.ends).tolist(), *self.ends)
 
     def shown(self, make: Make) -> Make:
         """A gain computed from scores, shown in points when it is one of success rates."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Weights
+from surefoot.analysis.shared_cells import several_in_one
 from surefoot.analysis.subjects import Subject, Target, runs_that_count
 from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval
@@ -133,20 +135,27 @@ class _OwnCells:
     unit: Any
     tries: Any
     means: Any
+    kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
-    @property
+    @cached_property
     def units(self) -> int:
         return int(self.unit.max()) + 1
 
     def crossing(self, key: str) -> bool:
         """Whether a column takes several levels in one unit."""
-        return len(set(zip(self.unit.tolist(), self.codes(key).tolist(), strict=True))) > self.units
+        return several_in_one(self.unit, self.codes(key), self.units)
 
     @property
     def held(self) -> bool:
         """Whether units lie in several levels of a setting, so that they are not of one law."""
         settings = (key for key in self.design.keys("setting") if key in self.keys)
-        return any(not self.crossing(key) and len(set(self.codes(key).tolist())) > 1 for key in settings)
+        return any(not self.crossing(key) and self.levels(key) > 1 for key in settings)
+
+    def levels(self, key: str) -> int:
+        """How many levels of a column there are."""
+        import numpy as np
+
+        return len(np.unique(self.codes(key)))
 
     def unit_means(self) -> Any:
         import numpy as np
@@ -167,11 +176,10 @@ class _OwnCells:
     def codes(self, key: str) -> Any:
         import polars as pl
 
-        return (
-            self.frame.select(pl.col(f"key_{self.keys.index(key)}").rank("dense").cast(pl.Int64) - 1)
-            .to_series()
-            .to_numpy()
-        )
+        if key not in self.kept:
+            rank = pl.col(f"key_{self.keys.index(key)}").rank("dense").cast(pl.Int64) - 1
+            self.kept[key] = self.frame.select(rank).to_series().to_numpy()
+        return self.kept[key]
 
 
 def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells | None:
@@ -226,7 +234,7 @@ def measured(
     elif clusters:
         key = clusters[0]
         name = next(column.name for column in rollouts.design.of("cluster") if column.key == key)
-        about = Subject("like", name, len(set(cells.codes(key).tolist())), words)
+        about = Subject("like", name, cells.levels(key), words)
         found = _by_clusters(cells, rollouts, measure, key, confidence, central)
         for other in clusters[1:]:  # the weakest of several
             also = _by_clusters(cells, rollouts, measure, other, confidence, central)
@@ -271,7 +279,7 @@ def _headline(cells: _OwnCells) -> Target:
 
 
 def _clusters(cells: _OwnCells) -> list[str]:
-    return [key for key in cells.design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
+    return [key for key in cells.design.keys("cluster") if cells.levels(key) > 1]
 
 
 def _standing_alone(rollouts: Rollouts, measure: Measure, confidence: float) -> Interval:
@@ -287,8 +295,10 @@ def _standing_alone(rollouts: Rollouts, measure: Measure, confidence: float) -> 
 
 
 def _scores(rollouts: Rollouts, measure: Measure, values: Any) -> Scores:
+    import numpy as np
+
     low, high = rollouts.ends(measure)
-    return Scores([min(high, max(low, float(value))) for value in values], low, high)
+    return Scores(np.clip(np.asarray(values, float), low, high).tolist(), low, high)
 
 
 def _as(measure: Measure, interval: Interval, trials: float, estimate: float | None = None) -> Interval:
@@ -322,13 +332,13 @@ def _by_clusters(
     import numpy as np
 
     if cells.crossing(key):
-        means, of = _scores(rollouts, measure, cells.means), cells.codes(key).tolist()
-        both = stats.cluster_mean(means, of, crossed=cells.unit.tolist(), central=central, confidence=confidence)
+        means, of = _scores(rollouts, measure, cells.means), cells.codes(key)
+        both = stats.cluster_mean(means, of, crossed=cells.unit, central=central, confidence=confidence)
         return _as(measure, both.interval, cells.tries.sum())
     unit_cluster = np.zeros(cells.units, dtype=np.int64)
     unit_cluster[cells.unit] = cells.codes(key)
     means = _scores(rollouts, measure, cells.unit_means())
-    found = stats.cluster_mean(means, unit_cluster.tolist(), central=central, confidence=confidence).interval
+    found = stats.cluster_mean(means, unit_cluster, central=central, confidence=confidence).interval
     return _as(measure, found, cells.tries.sum())
 
 

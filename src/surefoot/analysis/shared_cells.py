@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,15 @@ from surefoot.table.crosstab import crosstab
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+def several_in_one(unit: Any, codes: Any, units: int) -> bool:
+    """Whether some unit, of so many, has cells with different codes."""
+    import numpy as np
+
+    one = np.zeros(units, dtype=codes.dtype)
+    one[unit] = codes
+    return bool((one[unit] != codes).any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +40,7 @@ class Cells:
     frame: pl.DataFrame
     spare: int
     nameless: int
+    kept: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)  # of this very frame
 
     def codes(self, *columns: str) -> Any:
         """A number for each cell, the same where these columns are."""
@@ -39,9 +49,17 @@ class Cells:
 
         if not columns:
             return np.zeros(self.frame.height, dtype=np.int64)
-        keys = [f"key_{self.keys.index(column)}" for column in columns]
-        rank = self.frame.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1)
-        return rank.to_series().to_numpy()
+        if columns not in self.kept:
+            keys = [f"key_{self.keys.index(column)}" for column in columns]
+            rank = self.frame.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1)
+            self.kept[columns] = rank.to_series().to_numpy()
+        return self.kept[columns]
+
+    def levels(self, column: str) -> int:
+        """How many levels of a column there are."""
+        import numpy as np
+
+        return len(np.unique(self.codes(column)))
 
     def column(self, name: str) -> Any:
         """A column of numbers."""
@@ -102,9 +120,7 @@ class Cells:
 
     def crossing(self, column: str) -> bool:
         """Whether a column takes several levels in one unit."""
-        import numpy as np
-
-        return len(np.unique(np.stack((self.unit, self.codes(column))), axis=1).T) > self.units
+        return several_in_one(self.unit, self.codes(column), self.units)
 
     @cached_property
     def weights(self) -> Any:

@@ -178,13 +178,13 @@ def _like(cells: Cells, design: Design, runs: int) -> _Made:
     """The gain over units like these."""
     asked = cells.asked
     about = Subject("like", cells.unit_name, cells.units, asked.rollouts.words.rollouts, runs)
-    clusters = [key for key in design.keys("cluster") if len(set(cells.codes(key).tolist())) > 1]
+    clusters = [key for key in design.keys("cluster") if cells.levels(key) > 1]
     if runs:
         ways = [_unit_gain(cells), _run_gain(asked, design)]
         return _Made(_reading(cells, design, about, cells.units), asked.shown(weakest(ways)))
     if clusters:
         ways = [_cluster_gain(cells, key) for key in clusters]
-        count = min(len(set(cells.codes(key).tolist())) for key in clusters)
+        count = min(cells.levels(key) for key in clusters)
         name = next(column.name for column in design.of("cluster") if column.key == clusters[0])
         about = Subject("like", name, count, about.rollouts)
         fewer = min(count, cells.units)
@@ -264,9 +264,9 @@ def _cluster_gain(cells: Cells, key: str) -> Make:
     if cells.crossing(key):
         first, second = cells.means
         scores = asked.scores(first), asked.scores(second)
-        return partial(stats.cluster_gain, *scores, cells.codes(key).tolist(), crossed=cells.unit.tolist())
+        return partial(stats.cluster_gain, *scores, cells.codes(key), crossed=cells.unit)
     first, second = cells.unit_means
-    return partial(stats.cluster_gain, asked.scores(first), asked.scores(second), cells.of_units(key).tolist())
+    return partial(stats.cluster_gain, asked.scores(first), asked.scores(second), cells.of_units(key))
 
 
 def _run_gain(asked: Asked, design: Design) -> Make:

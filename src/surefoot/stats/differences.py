@@ -55,17 +55,22 @@ def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tup
     """Cluster numbers 0, 1, ... of `size` observations, and how many clusters there are; one alone is refused."""
     import numpy as np
 
-    numbers: dict[object, int] = {}
-    found = [numbers.setdefault(label, len(numbers)) for label in clusters]
-    if any(isinstance(label, float) and label != label for label in numbers):
-        raise _check.wrong(name, "name the cluster of every observation; got NaN for some.")
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
+        _, first, places = np.unique(clusters, return_index=True, return_inverse=True)
+        found, count = np.argsort(np.argsort(first))[places], len(first)  # numbered as they are met
+    else:
+        numbers: dict[object, int] = {}
+        found = np.asarray([numbers.setdefault(label, len(numbers)) for label in clusters])
+        count = len(numbers)
+        if any(isinstance(label, float) and label != label for label in numbers):
+            raise _check.wrong(name, "name the cluster of every observation; got NaN for some.")
     if len(found) != size:
         raise _check.wrong(name, f"name one cluster per observation, {size:,}; got {len(found):,}.")
-    if len(numbers) < 2:
+    if count < 2:
         raise _check.wrong(
             name, "name at least 2 clusters; got 1. One cluster cannot show how clusters differ: there is no interval."
         )
-    return np.asarray(found), len(numbers)
+    return found, count
 
 
 def gain_of(
