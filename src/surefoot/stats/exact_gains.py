@@ -28,7 +28,7 @@ def exact_gain(first: Tally, second: Tally, *, confidence: float = 0.95, margin:
     p-value is the largest p(d) on the far side of 0, 0 included; the verdict says on which side of the margin the
     interval lies. So interval, p-value and verdict cannot contradict each other.
 
-    The largest chance over the rates is proved and rounded up, by less than a thousandth of gamma; ends are rounded
+    The largest chance over the rates is proved and rounded up, by less than a tenth of gamma; ends are rounded
     outward by at most a hundred-thousandth of a standard error. Gains beyond an end are looked at on a grid.
 
     Args:

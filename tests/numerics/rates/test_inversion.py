@@ -48,7 +48,7 @@ def test_p_values_are_those_of_the_reference(case):
 
 @settings(max_examples=20)
 @given(
-    st.integers(1, 9), st.integers(1, 9), st.data(), st.floats(-0.9, 0.9), st.booleans(), st.sampled_from([5e-5, 1e-2])
+    st.integers(1, 9), st.integers(1, 9), st.data(), st.floats(-0.9, 0.9), st.booleans(), st.sampled_from([5e-7, 1e-4])
 )
 def test_the_supremum_is_above_the_slow_twin_and_close(n1, n2, data, d, both, gamma):
     x1, x2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
@@ -56,7 +56,7 @@ def test_the_supremum_is_above_the_slow_twin_and_close(n1, n2, data, d, both, ga
         return
     twin = coherent.unpaired_p(x1, n1, x2, n2, d, 400, gamma, None if both else ORDERING)
     found = p_at((x1, n1, x2, n2), d, gamma, both=both)
-    assert twin * (1 - 1e-9) <= found <= twin * (1 + 1e-3) + 0.01 * gamma
+    assert twin * (1 - 1e-9) <= found <= twin * (1 + 1e-3) + 0.1 * gamma
 
 
 @settings(max_examples=20)
@@ -66,9 +66,9 @@ def test_the_paired_supremum_is_above_the_slow_twin_and_close(n, data, d, both):
     c = data.draw(st.integers(0, n - b))
     if (b - c) / n <= d + 1e-6:
         return
-    tables = paired_rates.tables(np.array([b]), np.array([c]), n, 5e-5, None if both else ORDERING)
+    tables = paired_rates.tables(np.array([b]), np.array([c]), n, 5e-7, None if both else ORDERING)
     found = float(inversion.p_values(tables, np.array([0]), np.array([d]), both=both)[0])
-    twin = coherent.paired_p(b, c, n, d, 400, 5e-5, None if both else ORDERING)
+    twin = coherent.paired_p(b, c, n, d, 400, 5e-7, None if both else ORDERING)
     assert twin * (1 - 1e-9) <= found <= twin * (1 + 1e-3) + 1e-6
 
 

@@ -52,7 +52,7 @@ FEW = 120
 TOLERANCE = 1e-5
 """How far an end lies outside the accepted set at most, in standard errors."""
 
-_SLACK = 1e-3  # a p-value is rounded up by about this share of gamma
+_SLACK = 0.1  # a p-value is rounded up by about this share of gamma
 _FINE = 1024  # points at which the interpolant of a probability is looked at
 _ORDERS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
 _ELLIPSES = 0.08 * 1.35 ** np.arange(15.0)
