@@ -201,3 +201,21 @@ def test_a_plan_is_shown_without_what_it_does_not_ask():
     assert two["claim"] == "either"
     three = dict(plan_rows(sf.Plan(policies=("new", "old", "base"), measure="score", high=10.0)))
     assert (three["question"], three["low"], three["high"]) == ("ranking", "0.0", "10.0")
+
+
+def test_the_page_of_a_lab_reads_its_plan_and_folds_what_was_met_a_few_times():
+    poses = tuple(f"pose {number}" for number in range(20))
+    stages = {"grasped": 0.25, "placed": 1.0}
+    lab = {"policies": ("a", "b", "c"), "rule": None, "stages": stages, "conditions": poses, "rigs": ("left", "right")}
+    study = begun(blinded=False, horizon=30, futility=0.0, **lab)
+    while (turn := study.next_turn()) is not None:
+        good = {"a": True, "b": turn.block % 3 == 0, "c": False}[turn.policy]
+        study.record(turn, **({"stage": "placed"} if good else {"stage": "grasped"}))
+    made = sf.report(study)
+    assert len({one.rollouts for one in made.study.finding.ranking.policies}) > 1  # the rule dropped some
+    page = re.sub(r"\s+", " ", made.html())
+    assert "grasped 0.25, placed 1.0" in page
+    assert "'schema'" not in page
+    assert "Each was met fewer than 5 times on average" in page
+    assert not {"incomplete pairs", "Simpson's paradox"} & {one.about for one in made.overview.audit.findings}
+    assert "incomplete pairs" not in page

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
 from surefoot.reporting.figures import grid_figure, short
-from surefoot.reporting.style import COLOURS, canvas, drawing, letters
+from surefoot.reporting.style import COLOURS, INK, canvas, drawing, letters
 from surefoot.reporting.tables import cells_of, rows_under, section
 from surefoot.study.conduct import Part
 
@@ -173,9 +173,8 @@ def failures_figure(conduct: Conduct) -> Figure | None:
     for row, way in enumerate(ways):
         for column, policy in enumerate(policies):
             count = counts.get((policy, way), 0)
-            dark = 0.75 * count / most
-            paper = f"#{round(255 - 215 * dark):02x}{round(255 - 150 * dark):02x}{round(255 - 60 * dark):02x}"
-            cells[row, column] = (f"{count:,}", paper, "#000000" if dark < 0.6 else "#ffffff")
+            light = round(255 - 110 * count / most), round(255 - 60 * count / most)
+            cells[row, column] = (f"{count:,}", f"#{light[0]:02x}{light[1]:02x}ff", INK)
     return grid_figure(ways, policies, cells)
 
 

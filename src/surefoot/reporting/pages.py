@@ -12,7 +12,7 @@ from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
 from surefoot.core.words import worded
-from surefoot.reporting import answers, study_pages, style, tables
+from surefoot.reporting import answers, conduct_pages, study_pages, style, tables
 from surefoot.reporting.added_figures import captions, draw_added
 from surefoot.reporting.band_figures import band_figure
 from surefoot.reporting.best_pages import best_figure, best_section, caption
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
 
 MOST_BANDS = 4
+MOST_SCARCE = 12
+"""More conditions than this that were met a few times each have no table."""
 LONG = 8
 """Tables of so many rows can be searched and sorted."""
 FEW = 3
@@ -228,10 +230,13 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             together = f"all {len(found.tasks):,} {found.words.tasks} holding together"
             lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
             each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
+        scarce = _scarce(found)
+        if scarce:
+            lines.append(f"Each was met fewer than {conduct_pages.FEW} times on average: see the list of rollouts.")
         column = found.split or found.words.task
         title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
         by_task = tables.section(title, lines, figures=each)
-        sections.append({**by_task, "heat": _heat(found, links)})
+        sections.append({**by_task, "heat": None if scarce else _heat(found, links)})
     if found.curves:
         sections.append(_evidence(found, drawn))
     if found.bands:
@@ -244,6 +249,12 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
     added = [shown_figure(drawn, name, caption) for name, caption in captions().items() if name in drawn]
     return [*sections, tables.section("More figures", figures=added)] if added else sections
+
+
+def _scarce(found: Overview) -> bool:
+    """Whether so many conditions were met so few times that a table of them tells nothing."""
+    sizes = [one.trials for each in found.cells if (one := each.of(found.measure)) is not None]
+    return len({one.task for one in found.cells}) > MOST_SCARCE and sum(sizes) < conduct_pages.FEW * len(sizes)
 
 
 def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from surefoot.core.record import Record
 from surefoot.core.words import Words
 from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
 from surefoot.study.clips import ClipFolder
+from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import Deviation, from_earlier
 from surefoot.study.result_table import rollouts_of
 from surefoot.study.state import Fold
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 FEW = 12
 """Policies of a study of which every two are also compared as if the number of rollouts had been fixed."""
+BY_PLAN = ("incomplete pairs", "Simpson's paradox")
+"""What an audit says of rounds that lack policies, where the declared rule had dropped them."""
 KEPT = 1_000
 """Scores beyond this many are left out of the JSON: the data's hash stands for them."""
 
@@ -312,6 +315,9 @@ def study_report(
     # No verdict but the declared rule's: comparisons of a fixed size have no place beside it.
     found = overview(table, measure_of=plan.measure, compared=False, **level)
     found = replace(found, slices=slices_at_stop(fold))
+    if isinstance(fold.decision, RankingDecision):  # its rule drops policies, so rounds lack them by plan
+        kept = tuple(one for one in found.audit.findings if one.about not in BY_PLAN)
+        found = replace(found, audit=replace(found.audit, findings=kept))
     counted = [one.policy for one in found.policies if one.of(plan.measure) is not None]
     fixed = all_pairs(table, measure=plan.measure, **level) if 1 < len(counted) <= FEW else ()
     made = command or "surefoot.report(study).save('report.html')"

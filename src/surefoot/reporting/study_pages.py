@@ -237,4 +237,9 @@ def progress_page(account: Account, made: str) -> str:
 def _told(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_told(item) for item in value)
+    if isinstance(value, dict):  # a part of a plan: its name, then what is said of it
+        said = {name: text for name, one in value.items() if name not in ("type", "schema") and (text := _told(one))}
+        name, points = said.pop("name", ""), said.pop("points", "")
+        more = "; ".join(f"{what.replace('_', ' ')} {text}" for what, text in said.items())
+        return f"{name}{f' {points}' if points else ''}{f' ({more})' if more and name else more}"
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "" if value is None else str(value)
