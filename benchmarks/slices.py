@@ -16,7 +16,7 @@ import polars as pl
 import surefoot as sf
 from benchmarks.common import cpu, dated, importable, kept, seconds, write
 
-SEED, DRAWS, ERROR = 30, 300, 0.05
+SEED, DRAWS, ERROR = 30, 200, 0.05
 AXES = ("lighting", "clutter", "pose")
 CELLS = list(itertools.product(range(3), repeat=3))
 BAD = {cell for cell in CELLS if cell[:2] == (0, 0)}
