@@ -342,14 +342,16 @@ def test_one_that_never_says_that_it_has_ended_does_not_hold_the_eval_up(monkeyp
 @pytest.mark.parametrize(("number", "crashes"), [(1, 0.0), (10, 0.0), (50, 0.0), (10, 0.05)])
 @pytest.mark.parametrize("about", ["these items", "items like these"])
 def test_equal_models_are_called_different_in_at_most_five_percent(number, crashes, about):
-    wrong, evals = 0, 1000
+    wrong, evals = 0, 250
     for seed in range(evals):
         rng = random.Random(seed)
         both = [["C", "I"], ["I", "C"], ["C", "C"], ["I", "I"]]
         drawn = {name: rng.choice(both) for name in NAMES[:40]}
         if about == "these items":  # a list on which both are equal
             drawn = {name: both[place % 4] for place, name in enumerate(rng.sample(NAMES[:40], 40))}
-        news = {name: "crash" if rng.random() < crashes else pair[0] for name, pair in drawn.items()}
+        listed = about == "these items"  # what is left out is a tie: on the list that is left both are equal too
+        hit = {name: rng.random() < crashes and (not listed or len({*pair}) == 1) for name, pair in drawn.items()}
+        news = {name: "crash" if hit[name] else pair[0] for name, pair in drawn.items()}
         olds = {name: pair[1] for name, pair in drawn.items()}
         manager = BaselineComparison(baseline(olds), about=about)
         found, _ = at_once(manager, news, number, seed=seed, retries=bool(crashes))
