@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.core.record import Record, hints_of
+from surefoot.core.words import Worded
 from surefoot.reporting.reports import KEPT, ProgressReport, Report
 
 PLACE = Path(__file__).parents[1] / "docs" / "reference" / "report.schema.json"
@@ -79,12 +80,13 @@ def _record(kind: type[Record], known: dict[str, Any]) -> dict[str, Any]:
             if (name, field) in DESCRIBED:
                 body[field] = {**body[field], "description": DESCRIBED[name, field]}
         made = {kind._made: {"type": "string", "description": "The sentence made from it."}} if kind._made else {}
+        needed = [field for field in names if field != "words" or not issubclass(kind, Worded)]  # only where unusual
         same = {"type": {"const": name}, "schema": {"const": kind._schema}}
         known[name] = {
             "type": "object",
             "description": (kind.__doc__ or name).strip().splitlines()[0],
             "properties": {**same, **body, **made, **ADDED.get(name, {})},
-            "required": ["type", "schema", *names, *made],
+            "required": ["type", "schema", *needed, *made],
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{name}"}
