@@ -17,7 +17,7 @@ from benchmarks.common import arrange
 HERE = Path(__file__).parent
 ORDER = (
     *("features", "exact_designs", "sequential_table", "closed_ranking", "best_arm", "finite_lists", "real_rollouts"),
-    *("clusters", "strata", "slices", "preferences", "newer_peers"),
+    *("best_of_many", "clusters", "strata", "slices", "preferences", "newer_peers"),
     *(
         "sequential_speed",
         "long_horizons",

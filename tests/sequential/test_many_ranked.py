@@ -192,3 +192,57 @@ def test_ten_against_a_baseline_by_closed_testing():
     assert closed.complete
     assert [closed.verdict(name, "a") for name in names[1:]] == [Verdict.BETTER] * 5 + [Verdict.WORSE] * 4
     assert closed.rollouts_used <= holm.rollouts_used
+
+
+def wrongly(done, rates):
+    return int((done.better & ~(rates[:, :, None] > rates[:, None, :] + 1e-9)).any(axis=(1, 2)).sum())
+
+
+def many(rates, horizon, studies, seed):
+    """Scores of many studies, the policies listed at random, and their rates as listed."""
+    rng = np.random.default_rng(seed)
+    listed = rng.permuted(np.tile(rates, (studies, 1)), axis=1)
+    return (rng.random((studies, horizon, len(rates))) < listed[:, None]).astype(float), listed
+
+
+@pytest.mark.slow
+def test_eight_policies_take_a_fifth_less_than_holm_at_least():
+    """The design's 22%, within two standard errors of 60 studies; no false claim beyond an exact binomial limit."""
+    scores, rates = many(STEPS, 1_000, 60, 1)
+    ours, holm = (simulate_ranking(kind(EIGHT, 1_000, binary=True), scores) for kind in (ClosedRanking, RankingRule))
+    used, theirs = ours.rollouts.sum(axis=1), holm.rollouts.sum(axis=1)
+    part = used.sum() / theirs.sum()
+    assert part - 2.0 * np.std(used - part * theirs) / theirs.mean() / 60**0.5 <= 0.78
+    assert special.betainc(max(1, wrongly(ours, rates)), 60, 0.05) > 1e-4
+    assert ours.complete.mean() >= holm.complete.mean()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("rates", "studies"), [((0.5,) * 8, 1_000), ((0.95, 0.95, 0.65, 0.65, 0.35, 0.35, 0.05, 0.05), 150)]
+)
+def test_the_family_error_of_eight_with_ties(rates, studies):
+    """Claims by the gate only, and by the orders that it leaves."""
+    scores, listed = many(rates, 250, studies, 2)
+    wrong = wrongly(simulate_ranking(ClosedRanking(EIGHT, 250, binary=True), scores), listed)
+    assert wrong == 0 or special.betainc(wrong, studies - wrong + 1, 0.05) > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rates", [(0.7, 0.7, 0.7, *(0.69,) * 7), (0.7,) * 10, 0.95 - 0.1 * np.arange(10)])
+def test_a_worse_one_is_seldom_of_the_best_three(rates):
+    names, studies = tuple("abcdefghij"), 1_000
+    scores, listed = many(rates, 400, studies, 3)
+    done = simulate_ranking(ClosedRanking(names, 400, binary=True, question="top 3"), scores)
+    third = np.sort(listed, axis=1)[:, -3]
+    wrong = int((done.better.any(axis=2) & (listed < third[:, None] - 1e-9)).any(axis=1).sum())
+    assert wrong == 0 or special.betainc(wrong, studies - wrong + 1, 0.05) > 1e-4
+
+
+@pytest.mark.slow
+def test_holm_with_ten_equal_policies_stops_at_half():
+    names = tuple("abcdefghij")
+    scores, listed = many((0.5,) * 10, 300, 500, 4)
+    done = simulate_ranking(RankingRule(names, 300, binary=True, futility=0.05), scores)
+    assert done.mean_rollouts < 0.6 * 3_000
+    assert special.betainc(max(1, wrongly(done, listed)), 500, 0.05) > 1e-4

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import time
 from pathlib import Path
 
 import numpy as np
@@ -217,19 +216,6 @@ def test_it_is_chosen_where_the_best_of_many_is_asked():
     assert (rule.within, rule.shared) == (0.05, True)
     with pytest.raises(ValueError, match="`question` must be 'best' for a race"):
         Race.made(Setting(policies=many))
-
-
-def test_a_step_with_a_hundred_policies_is_quick():
-    names = tuple(f"p{i}" for i in range(100))
-    for within in (None, 0.05):
-        rule = Race(names, 200, within=within, binary=True)
-        state, rng, spent = rule.start(), np.random.default_rng(0), []
-        for _ in range(40):
-            scores = {name: (rng.random(k) < 0.5).tolist() for name, k in state.turns.items()}
-            begun = time.perf_counter()
-            state = rule.step(state, scores)
-            spent.append(time.perf_counter() - begun)
-        assert sorted(spent)[20] < 0.005, sorted(spent)[20]
 
 
 def test_the_class_is_offered():

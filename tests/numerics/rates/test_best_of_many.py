@@ -1,7 +1,6 @@
 """Tests of `surefoot.numerics.rates.best_of_many`."""
 
 import math
-import time
 
 import numpy as np
 import pytest
@@ -85,17 +84,6 @@ def test_the_list_of_the_best_is_never_empty():
     for successes in ([5, 5, 5], [0, 0], [7, 7, 2]):
         test = HighestOfMany(successes, [7] * len(successes))
         assert test.p_value(0) == 1.0
-
-
-def test_speed_of_many():
-    rng = np.random.default_rng(3)
-    for count, limit in ((20, 0.5), (100, 2.0)):
-        successes = rng.binomial(50, np.linspace(0.2, 0.85, count))
-        began = time.process_time()
-        test = HighestOfMany(successes, [50] * count)
-        assert all(0 <= test.p_value(j) <= 1 for j in range(count))
-        mean_excess(successes / 50, [50] * count)
-        assert time.process_time() - began < limit
 
 
 def test_excess_of_very_many_rollouts_is_nearly_that_of_the_normal():
