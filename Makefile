@@ -94,15 +94,16 @@ clean:  ## Remove environments, caches and built pages.
 	rm -rf $(VENV) $(BENCH) .mutants .mutants-venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 
 # An environment is made with uv when it is there, with venv and pip otherwise; what lock.txt names must have its hash.
+# It names all that is needed, so nothing else is looked for: pip would want a hash for extras such as coverage[toml].
 define install
 	@echo "Setting up $(1) ..."
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv -q --allow-existing --seed $(1) && \
-		$(foreach file,$(2),uv pip install -q --python $(1)/bin/python -r $(file) && )\
+		$(foreach file,$(2),uv pip install -q --python $(1)/bin/python $(if $(findstring lock,$(file)),--no-deps) -r $(file) && )\
 		uv pip install -q --python $(1)/bin/python --no-deps -e . ; \
 	else \
 		$(PYTHON) -m venv $(1) && \
-		$(foreach file,$(2),$(1)/bin/python -m pip install -q --disable-pip-version-check -r $(file) && )\
+		$(foreach file,$(2),$(1)/bin/python -m pip install -q --disable-pip-version-check $(if $(findstring lock,$(file)),--no-deps) -r $(file) && )\
 		$(1)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . ; \
 	fi
 	@touch $(1)/.ready
