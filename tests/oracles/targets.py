@@ -126,7 +126,7 @@ def cluster_p(
     m2, m3, m4 = (math.fsum(part**power for part in e) for power in (2, 3, 4))
     count, freedom = counted(m), bell_mccaffrey(m)
     if m2 < 1e-30:
-        return (1 - max(0.0, (mean - theta) / (mean - low))) ** count
+        return _alike(mean, theta, ends, count) if two_sided else (1 - max(0.0, (mean - theta) / (mean - low))) ** count
     spread3 = math.fsum(w * (x - mean) ** 3 for w, x in zip(shares, means, strict=True))
     pooled = spread3 * math.fsum((w / math.sqrt(1 - w)) ** 3 for w in shares)
     s = max(0.0, -m3, -pooled)
@@ -145,7 +145,15 @@ def cluster_p(
             tail = min(1.0, tail + stats.t.sf((mean + at - 2 * theta) / math.sqrt(v), freedom))
         return float((1 - hidden) ** count * tail)
 
-    return largest(chance, min(-6.0, top), top)
+    found = largest(chance, min(-6.0, top), top)
+    return max(found, _alike(min(ends[1], mean + 6 * math.sqrt(v)), theta, ends, count)) if two_sided else found
+
+
+def _alike(mean: float, theta: float, ends: tuple[float, float], count: float) -> float:
+    """Two sides, clusters that do not differ: none is hidden that was met, or only those which hide are met."""
+    hidden = max(0.0, (mean - theta) / (mean - ends[0]))
+    as_far = (theta - ends[0]) * (1 + 1e-12) >= hidden * (ends[1] - ends[0])
+    return min(1.0, (1 - hidden) ** count + (hidden**count if as_far else 0.0))
 
 
 def largest(value: Callable[[float], float], low: float, high: float) -> float:

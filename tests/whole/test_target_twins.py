@@ -112,7 +112,8 @@ def test_gains_of_one_or_minus_one_are_coins(wins, units):
 
 @pytest.mark.parametrize("units", [4, 20])
 def test_units_that_do_not_differ_say_what_may_hide(units):
-    assert targets.cluster_p([0.2] * units) == pytest.approx(1.2**-units, rel=1e-12)
+    assert targets.cluster_p([0.2] * units, two_sided=False) == pytest.approx(1.2**-units, rel=1e-12)
+    assert targets.cluster_p([0.2] * units) == pytest.approx((1 + 0.2**units) / 1.2**units, rel=1e-12)
 
 
 def test_four_scenes_as_the_text_prints_them():
