@@ -94,16 +94,15 @@ def options() -> list[tuple[str, str, str]]:
         for word in name.split():
             command = command.commands[word]
         every = [max(one.opts, key=len)[2:] for one in command.params if one.param_type_name == "option"]
-        found += [
-            (name, mode, one) for mode in of for one in every if one != "help" and f"--{one}" not in of[mode].split()
-        ]
+        found += [(name, mode, one) for mode in of for one in every if f"--{one}" not in f"{TOO} {of[mode]}".split()]
     return found
 
 
 def acts(command: str, mode: str, option: str) -> bool:
     """Whether an option acts in a mode, or chooses another that the words can have."""
     chooses = {f"--{option}", f"{mode.partition(', ')[0]} --{option}"} & {*CALLS[command]}
-    return mode in modes.modes_with(command, option) or bool(chooses)
+    refused = mode == "files, two runs" and option in ("by", "cost")
+    return mode in modes.modes_with(command, option) or (bool(chooses) and not refused)
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +113,7 @@ def folder(tmp_path_factory):
     labels: list[str] = []
     for name in ("rows.csv", "before.csv"):
         lines = ["policy,item,attempt,kind,light,success,progress,tokens"]
-        for item in range(24):
+        for item in range(40):
             for k, policy in enumerate("abc"):
                 for attempt in range(3 if item < 3 else 2):
                     light = "day" if rng.random() < 0.8 - 0.5 * (k == 1) else "night"
@@ -123,7 +122,7 @@ def folder(tmp_path_factory):
                     lines.append(f"{policy},q{item},{attempt},s{item % 3},{light},{results}")
                     labels.append(f"q{item},{attempt},{policy},{success != (rng.random() < 0.05):d}")
         (place / name).write_text("\n".join(lines))
-    (place / "labels.csv").write_text("item,attempt,policy,human\n" + "\n".join(labels[:120]))
+    (place / "labels.csv").write_text("item,attempt,policy,human\n" + "\n".join(labels[:222]))
     (place / "counts.csv").write_text("policy,successes,rollouts\na,17,20\nb,12,20\nc,9,20\n")
     met = "a,b,first\nb,c,first\na,c,second\nb,a,tie\n" * 6
     (place / "preferences.csv").write_text(f"first,second,preferred\n{met}")
@@ -162,6 +161,8 @@ def test_an_option_acts(capsys, monkeypatch, folder, outcomes, command, mode, op
     monkeypatch.chdir(folder)
     words = [*command.split(), *call(command, mode, option)]
     before = outcome(capsys, outcomes, words)
+    if (mode, option) == ("files, two runs", "labels-method"):
+        pytest.xfail("labels do not tell two runs apart: the data refuse them before the method is asked")
     for value in VALUES.get(option, "").split("|"):
         given = GIVEN.get(option, f"--{option} {value}").split()
         after = outcome(capsys, outcomes, [*words, *given])

@@ -136,7 +136,7 @@ def refuse(command: str, mode: str, said: Iterable[str]) -> None:
     for option in said:
         if mode not in (acting := modes_with(command, option)):
             where = called(mode)
-            if _base(mode) in acting:
+            if _base(mode) in acting or any(_base(one) == _base(mode) and _chooser(one) == option for one in acting):
                 raise ValueError(f"`--{option}` must be left out with {where}; it does nothing there.")
             raise ValueError(f"`--{option}` needs {_either(acting, option)}; it does nothing with {where}.")
 
