@@ -137,7 +137,7 @@ def test_judgements_refuse(tmp_path: Path) -> None:
 
 def test_rows_of_preferences_are_not_chosen_by_where(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rank", str(FOLDER / "arena.json"), "--where", "language=English"]) == 64
-    assert "`--where` must come with rollouts" in capsys.readouterr().err
+    assert "`--where` needs a file of results" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["arena.json", "arena.jsonl", "gpt-4_pair.jsonl"])
