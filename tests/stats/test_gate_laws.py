@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from surefoot import PairTally, Scores, Tally, stats
+from surefoot import PairTally, Scores, Tally
+from surefoot.reference import score_mean_test
 from surefoot.stats.gates import GateTest, gate_test, ratio_test
 from surefoot.stats.one_sided_gains import asked
 from surefoot.stats.order_free import ScoreTest
@@ -81,7 +82,7 @@ def lower(rng: Any, gap: float) -> P:
 
 def mean(rng: Any, gap: float) -> P:
     """A mean of at most 32 seconds."""
-    return of_scores(stats.score_mean_test(times(rng, 32.0 * (1.0 - gap)), 32.0), below=True)
+    return of_scores(score_mean_test(times(rng, 32.0 * (1.0 - gap)), 32.0), below=True)
 
 
 KINDS: dict[str, Callable[[Any, float], P]] = {
