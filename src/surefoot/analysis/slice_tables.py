@@ -326,7 +326,10 @@ def _said_again(rollouts: Rollouts, key: str) -> bool:
 
 
 def _frame(asked: Asked, keys: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
-    """The rollouts of the policies with a known outcome: text in every key, numbers cut in thirds."""
+    """The rollouts of the policies with a known outcome, by outcome: text in every key, numbers cut in thirds.
+
+    Sorted, so that sums and draws are the same in whatever order the rows came.
+    """
     import narwhals as nw
     import polars as pl
 
@@ -338,7 +341,7 @@ def _frame(asked: Asked, keys: Sequence[str], numbers: Sequence[str]) -> pl.Data
         columns.append(
             _thirds(frame[key]) if key in numbers else pl.col(key).cast(pl.String).fill_null(NONE).alias(key)
         )
-    return frame.select(*columns)
+    return frame.select(*columns).sort(VALUE, FIRST, *keys)
 
 
 def _thirds(column: pl.Series) -> pl.Series:
