@@ -34,7 +34,7 @@ from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.simultaneous_gains import FamilyGain
-from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def rank(
         old  20.0% [4.1%, 48.6%] n=20  rank 2 to 3  b
         Intervals: 95% for all rows together.
     """
-    rollouts = gathered(rollouts)
+    rollouts = gathered(a_table(rollouts))
     what = chosen(rollouts, measure)
     found = ranking_of(
         all_pairs(
