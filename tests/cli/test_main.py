@@ -216,6 +216,7 @@ CALLS = {
     "plan mean": "0.1 --spread 0.3",
     "plan compare": "--first 0.9 --second 0.5 --sequential",
     "study create": "plan.toml --policies a,b --check",
+    "study plan": "plan.toml",
     "study serve": "study.db",
     "study run": "study.db --command true",
     "study record": "study.db 1 success",

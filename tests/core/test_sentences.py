@@ -81,10 +81,11 @@ ELSEWHERE = {
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",
+    "reporting/regression_pages.py": "the verdict on a cost, in a cell",
     "reporting/ranking_pages.py": "what a ranking asks and claims, for all pairs together",
     "stats/rankings.py": "a refusal",
     "reference/repeated_runs.py": "one run cannot tell the spread",
-    "study/plans.py": "what may be asked of a study",
+    "study/plan_files.py": "what may be asked of a study",
 }
 """Where these words are no verdict."""
 VERDICT = re.compile(r"\b(is|are) (not )?(better|worse|the same)\b|annot tell|stands first")

@@ -45,7 +45,7 @@ def plan(
     port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
 ) -> None:
-    """Write a plan in the browser, and see at every change what it will take.
+    """Write a plan in the browser, and see what it will take.
 
     The page answers this machine only, and there only who has its address, until you press Ctrl+C. Nothing is fixed:
     `surefoot study create` does that.
@@ -110,10 +110,10 @@ def invite(
     author: Author = "",
     end: Annotated[bool, typer.Option("--end", help="Let their token in no more.")] = False,
 ) -> None:
-    """Give a person or a robot a token of their own, so that their name in the log is proved.
+    """Give a person or a robot a token of their own.
 
-    From then on nobody can use that name without it. A server that runs takes it in at once. Asked again, the earlier
-    token is replaced.
+    It proves their name in the log: from then on nobody can use that name without it. A server that runs takes it in at
+    once. Asked again, the earlier token is replaced.
 
     Examples:
 

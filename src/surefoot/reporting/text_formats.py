@@ -137,7 +137,7 @@ def methods_paragraph(report: Report) -> str:
 
     found, study = report.overview, report.study
     names = formatting.some_names([one.policy for one in found.policies], most=len(found.policies))
-    error, many = formatting.percent(1.0 - found.confidence), formatting.rollouts(found.rollouts)
+    error, many = formatting.percent(1.0 - found.confidence), formatting.rollouts(found.rollouts, found.words)
     if study is None or study.finding is None:
         tasks = len({one.task for one in found.cells})
         where = f" on {tasks} {found.words.tasks}" if tasks else ""
