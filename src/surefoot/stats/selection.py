@@ -279,7 +279,7 @@ def regret_bound(
         >>> from surefoot import Tally
         >>> from surefoot.stats import regret_bound
         >>> print(regret_bound({"new": Tally(46, 50), "mid": Tally(40, 50), "old": Tally(21, 50)}, "new"))
-        at most +2.2 points n=150 (95% Bonferroni-over-2 exact unconditional bound).
+        at most +2.3 points n=150 (95% Bonferroni-over-2 exact unconditional bound).
 
     Reference:
         Hsu (1984), "Constrained simultaneous confidence intervals for multiple comparisons with the best".
