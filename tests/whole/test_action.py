@@ -125,7 +125,8 @@ def test_what_it_leaves_behind(worse: tuple[Runner, int]) -> None:
     made = runner.outputs["compare"]
     comment = Path(made["comment"]).read_text()
     assert comment.startswith("<!-- surefoot gate -->\n### Gate failed. ")
-    assert "**Lost 30**: `q90`" in comment
+    assert "| `all` | 45.0% | 60.0% | -15.0 | \\[-20.8, -10.5\\] | 30 | 0 | **worse** |" in comment
+    assert "Lost 15 in `t0`: `q90`, `q92`" in comment
     assert "| `t1` |" in comment
     assert runner.summary == comment.split("\n", 1)[1]
     assert '"code": 1' in Path(made["json"]).read_text()
@@ -155,7 +156,9 @@ def test_options_reach_the_command_word_by_word(tmp_path: Path) -> None:
     runner, _ = ran(tmp_path, 90, options="--where=task=t0\n\n", title="gate --> two")
     comment = Path(runner.outputs["compare"]["comment"]).read_text()
     assert comment.startswith("<!-- surefoot gatetwo -->\n")
-    assert "Of 100 pairs" in comment
+    assert "For items like these 100: " in comment
+    assert "unit item (100), paired by item" in comment
+    assert "Lost 15: `q90`, `q92`" in comment
 
 
 def test_a_misused_command_fails_the_step(tmp_path: Path) -> None:
