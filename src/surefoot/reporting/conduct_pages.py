@@ -119,7 +119,7 @@ def _by_policy(
     rows = [[part, *(each.get(policy, "") for policy in policies)] for part, each in parts.items()]
     columns = list(enumerate(policies, 1))
     to = [{place: found for place, name in columns if (found := links.get((part, name)))} for part in parts]
-    return rows_under(what, ("", *policies), rows, links=to)
+    return rows_under(what, ("part", *policies), rows, links=to)
 
 
 def _stage_of(one: Reached) -> str:

@@ -62,7 +62,7 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
     if ranking.still is not None:
         return [_race_section(ranking, level, figures)]
     together = f"All claims of who is better hold together at {level}, over all looks. {fill(LETTERS)}"
-    header = ["place", "policy", "letters", "rollouts", "joined after", ""]
+    header = ["place", "policy", "letters", "rollouts", "joined after", "standing"]
     rows = [_policy_row(one) for one in ranking.policies]
     standing = rows_under("Where each policy stands", header, rows)
     lines = ranking.said if ranking.question.startswith("top ") else [together]
@@ -77,7 +77,7 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
 def _race_section(ranking: StudyRanking, level: str, figures: dict[str, Any]) -> dict[str, Any]:
     """Who is out, who runs on, and what each did: intervals that allow for all looks."""
     lines = [*ranking.said, f"The intervals hold for all policies together, at any moment ({level})."]
-    header = ["", "policy", "estimate", level, "rollouts", "joined after"]
+    header = ["standing", "policy", "estimate", level, "rollouts", "joined after"]
     rows = []
     for one in ranking.policies:
         joined = formatting.counted(one.joined, "round") if one.joined else ""

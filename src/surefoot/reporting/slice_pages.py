@@ -14,7 +14,7 @@ from surefoot.reporting.tables import cells_of, rows_under, section
 if TYPE_CHECKING:
     from surefoot.analysis.slices import Slice, Slices
 
-HEADER = ("", "slice", "gain", "interval", "seen", "p", "")
+HEADER = ("claim", "slice", "gain", "interval", "seen", "p", "note")
 MARKS = {Verdict.WORSE: "▼", Verdict.BETTER: "▲"}
 WHOLE = "all levels"
 
