@@ -328,7 +328,7 @@ function refusal(name, entry, kinds) {
 function opens(id) {
   const box = $(id);
   if (id === "undo-box") {
-    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}${turn.told ? ` · ${turn.told}` : ""}`), { value: turn.number })));
+    $("undo-turn").replaceChildren(...store.read("recent", []).map((turn) => Object.assign(made("option", `Turn ${turn.number} · ${turn.code}${turn.told ? ` · ${turn.told.replace(/^a /, "")}` : ""}`), { value: turn.number })));
   }
   box.returnValue = "";
   box.showModal();
