@@ -70,7 +70,18 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_study_given_to_report_is_shown_the_way(here, capsys):
+def test_a_study_given_to_report_has_its_own_page_written(here, capsys):
     create(capsys)
-    assert run(["report", "study.db"]) == 65
-    assert "A study is read by `surefoot study report`" in capsys.readouterr().err
+    assert run(["report", "study.db"]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("Wrote report.html\n")
+    assert run(["study", "report", "study.db", "-o", "own.html"]) == 0
+    assert capsys.readouterr().out == out.replace("report.html", "own.html")
+    assert "0 rollouts were run of at most 40" in (here / "report.html").read_text()
+
+
+def test_a_study_given_to_report_takes_no_option_that_its_plan_declared(here, capsys):
+    create(capsys)
+    assert run(["report", "study.db", "--collected", "shared"]) == 64
+    assert "leave out `--collected`" in capsys.readouterr().err
+    assert not (here / "report.html").exists()

@@ -187,7 +187,11 @@ def test_a_runner_of_ones_own_is_named_on_the_command_line(here, capsys):
         (["--policy", "new=my_polls:old"], 64, "a policy for 'new'; got None"),
         (["--policy", "new=my_polls:new", "--success", "my_polls:old"], 64, "`--success` must name a function"),
         (["--policy", "new=my_polls:new", "--max-steps", "0"], 64, "must be at least 1"),
-        (["--policy", "new=my_polls:new", "--batch", "2"], 64, "`--batch` must be given with a `--command`"),
+        (
+            ["--policy", "new=my_polls:new", "--batch", "2"],
+            64,
+            "`--batch` must be given with a `--runner`, or a `--command`",
+        ),
         (["--policy", "new=my_polls:new", "--command", "true"], 64, "One of `--command`, `--runner` and `--gym`"),
         (["--policy", "new=my_polls:new"], 65, "'old' is not among them"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import re
 from datetime import timedelta
@@ -61,7 +62,8 @@ def test_study_and_client_take_the_same_arguments(name):
 
 def test_every_operation_that_writes_is_in_the_table():
     api = {"next_turn": "next", "next_turns": "next"}
-    assert {api.get(name, name) for name in NAMES} <= set(OPERATIONS)
+    asked = set(NAMES) - {"together"}  # it asks for nothing: it says when the others are kept
+    assert {api.get(name, name) for name in asked} <= set(OPERATIONS)
     for operation in OPERATIONS.values():
         assert re.fullmatch(r"(/[a-z]+(\.json)?|/\{number\})+", operation.path)
     record = inspect.signature(StudyOperations.record).parameters
@@ -264,10 +266,19 @@ def console(tmp_path):
 
 
 def test_nobody_can_claim_another_role_or_another_devices_turns(console):
-    ann, script, owner = console.browser("operator", "owner"), console.client("operator"), console.client("owner")
+    from tests.support.consoles import OURS
+
+    said = {"token": console.tokens.operator.reveal(), "name": "owner"}
+    refused = console.client().post("/join", data=said, headers=OURS, follow_redirects=False)
+    assert refused.status_code == 403
+    assert "The name 'owner' is taken: it is a role." in html.unescape(refused.text)
+    assert not refused.cookies
+    ann, script, owner = console.browser("operator"), console.client("operator"), console.client("owner")
     turn = ann.post("/api/v1/turns/next", json={"ahead": 1}).json()["turn"]
-    assert console.study.fold.history[-1].role == "operator"  # whatever name was typed
-    for body in ({}, {"holder": "owner"}, {"reason": "I would like to"}):
+    assert console.study.fold.history[-1].role == "operator"
+    posing = script.post("/api/v1/turns/1/record", json={"result": True, "holder": "owner"})
+    assert (posing.status_code, "is taken" in posing.json()["error"]) == (403, True)
+    for body in ({}, {"reason": "I would like to"}):
         answer = script.post("/api/v1/turns/1/record", json={"result": True, **body})
         assert (answer.status_code, answer.json()["why"]) == (409, "held")
     assert script.post("/api/v1/turns/1/record", json={"result": True, "holder": turn["holder"]}).status_code == 422
