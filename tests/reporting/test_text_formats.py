@@ -52,6 +52,12 @@ def test_the_change_since_a_previous_run_is_in_every_format():
     assert "new: better" in made.html()
 
 
+def test_latex_prints_less_than_in_every_font_encoding(full):
+    cells = [line for line in full.latex().splitlines() if "& " in line]
+    assert any(r"\textless{} 0.0001" in line for line in cells)
+    assert not any("<" in line or ">" in line for line in cells)
+
+
 def test_latex_of_a_study_has_letters_gains_and_methods():
     rates = {"act": 0.95, "dp": 0.6, "pi_0": 0.1}
     study = driven(begun(policies=tuple(rates), rule=None, horizon=40, blinded=False), outcomes(3, **rates))
