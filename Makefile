@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+ALONE := $(VENV)/.alone
 BENCH := .bench-venv
 JOBS ?= 2
 # Arrays here are small: one thread per process is faster, and two processes then use two cores.
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1	/' | expand -t 20
 
-demo: $(READY)  ## Run an example analysis on bundled data: prints the table and names the page it wrote.
+demo: $(ALONE)  ## Run an example analysis on bundled data: prints the table and names the page it wrote.
 	@$(BIN)/surefoot demo
 
 test: $(READY)  ## The tests of every module, and every example in the docstrings.
@@ -89,6 +90,8 @@ lock: $(READY)  ## Pin the newest versions that pyproject.toml allows.
 	$(BIN)/uv pip compile pyproject.toml --extra console --extra postgres --extra cluster --extra yaml --extra seal --extra gymnasium \
 		--group test --group check --group docs --universal --python-version 3.11 --no-annotate --no-header \
 		--generate-hashes --upgrade -q -o requirements/lock.txt
+	$(BIN)/uv pip compile pyproject.toml -c requirements/lock.txt --universal --python-version 3.11 --no-annotate --no-header \
+		--generate-hashes --upgrade -q -o requirements/lock-package.txt
 
 clean:  ## Remove environments, caches and built pages.
 	rm -rf $(VENV) $(BENCH) .mutants .mutants-venv docs/_build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
@@ -106,13 +109,19 @@ define install
 		$(foreach file,$(2),$(1)/bin/python -m pip install -q --disable-pip-version-check $(if $(findstring lock,$(file)),--no-deps) -r $(file) && )\
 		$(1)/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . ; \
 	fi
-	@touch $(1)/.ready
 endef
 
 # The version stands in the package itself, and what is installed must say the same.
 $(READY): pyproject.toml requirements/lock.txt src/surefoot/__init__.py
 	$(call install,$(VENV),requirements/lock.txt)
+	@touch $@
+
+# The package and what it needs, without the tools that test it; nothing to do where those are.
+$(ALONE): pyproject.toml requirements/lock-package.txt src/surefoot/__init__.py
+	$(if $(wildcard $(READY)),,$(call install,$(VENV),requirements/lock-package.txt))
+	@touch $@
 
 $(BENCH)/.ready: pyproject.toml requirements/lock.txt requirements/bench.txt requirements/bench-apart.txt
 	$(call install,$(BENCH),requirements/lock.txt requirements/bench.txt)
 	-$(BENCH)/bin/python -m pip install -q --disable-pip-version-check --no-deps -r requirements/bench-apart.txt
+	@touch $@

@@ -189,8 +189,20 @@ def test_other_actions_are_pinned_by_their_commit() -> None:
     assert all(re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}", one) for one in used)
 
 
+def _locked(name: str) -> list[str]:
+    text = (ROOT / "requirements" / name).read_text(encoding="utf-8").replace("\\\n", " ")
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
 def test_every_package_that_is_locked_has_its_hash() -> None:
-    text = (ROOT / "requirements" / "lock.txt").read_text(encoding="utf-8").replace("\\\n", " ")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    lines = _locked("lock.txt")
     assert len(lines) > 100
     assert all(re.search(r"==\S+.* --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+def test_the_package_alone_is_locked_to_the_same_versions() -> None:
+    alone = _locked("lock-package.txt")
+    whole = {re.split(r"[ ;]", line)[0] for line in _locked("lock.txt")}
+    assert {re.split(r"[ ;]", line)[0] for line in alone} < whole
+    assert all("--hash=sha256:" in line for line in alone)
+    assert not any(line.startswith(("pytest", "playwright", "mypy")) for line in alone)
