@@ -14,12 +14,13 @@ from tests.support.two_rates import published
 
 def test_two_tallies_give_five_lines_to_act_on(capsys):
     code, out, err = said(capsys, "compare", "17/20", "14/20")
-    rates, gain, verdict, todo, holds = out.splitlines()
-    assert holds.startswith("This holds if all rollouts are independent and their numbers were fixed beforehand")
+    answer, rates, method, todo, holds = out.splitlines()
+    assert holds.startswith("  This holds if all rollouts are independent and their numbers were fixed beforehand")
     assert (code, err) == (0, "")
     assert "17/20 85.0% [63.9%, 94.8%]" in rates
-    assert gain.startswith("gain +15.0 points [-12.9, +41.9], p = 0.290")
-    assert verdict == "Cannot tell: the gain may be anything from -12.9 to +41.9 points."
+    gain = "first - second = +15.0 points, 95% interval [-12.9, +41.9], p = 0.290."
+    assert answer == f"For rollouts like these: cannot tell. {gain}"
+    assert method == "  Method: exact unconditional."
     assert "20 rollouts each could have shown a true gain of +28." in todo
     assert "About 121 rollouts of each policy would" in todo
 
@@ -28,14 +29,15 @@ def test_a_decided_comparison_says_by_how_much_and_when_it_holds(capsys):
     _, out, _ = said(capsys, "compare", "6/50", "40/50")
     lines = out.splitlines()
     assert len(lines) == 4
-    assert lines[2] == "The first policy is worse than the second: by at least 50.8 points, at most 80.1 points."
+    assert lines[0].startswith("For rollouts like these: first is worse. first - second = -68.0 points, ")
+    assert "95% interval [-80.1, -50.8]" in lines[0]
     assert "independent" in lines[3]
 
 
 def test_pairs_are_counted_as_pairs(capsys):
     _, out, _ = said(capsys, "compare", "--pairs", "20,12,2,16")
-    assert "95% exact unconditional paired, 50 pairs" in out
-    assert "The first policy is better than the second" in out
+    assert "exact unconditional paired, 50 pairs" in out
+    assert out.startswith("For pairs like these: first is better. first - second = +20.0 points")
 
 
 def test_json_holds_the_gain_and_what_could_be_seen(capsys):

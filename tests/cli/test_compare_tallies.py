@@ -15,12 +15,12 @@ def test_pairs_are_typed_as_four_counts():
         compare_tallies.pairs("20,12,-2,16")
 
 
-def test_lines_give_the_rates_the_gain_and_what_it_rests_on():
+def test_lines_give_the_answer_the_rates_and_what_it_rests_on():
     gain = stats.exact_gain(Tally(17, 20), Tally(14, 20))
     shown = compare_tallies.lines(gain, stats.outlook(gain))
     assert len(shown) == 5
-    assert shown[0].startswith("first 17/20 85.0%")
-    assert "gain +15.0 points" in shown[1]
+    assert shown[0].startswith("For rollouts like these: cannot tell. first - second = +15.0 points, 95% interval")
+    assert shown[1].startswith("  first 17/20 85.0%")
     assert compare_tallies.lines(gain, None) == [*shown[:3], shown[4]]
 
 

@@ -130,12 +130,9 @@ def show_changed(changed: Sequence[Regression]) -> None:
 
 def headline(one: Comparison) -> str:
     """What the answer is about, and the answer: the first line."""
-    ends, level = one.interval, percent(one.interval.confidence)
-    p = f", {p_value(one.p_value)}" if one.p_value is not None else ""
     from surefoot.reporting.answers import short_answer
 
-    gain, _, ends_shown = estimate(ends.estimate, ends.low, ends.high, ends.scale).rpartition(" [")
-    return f"{short_answer(one)}. {_names(one)} = {gain}, {level} interval [{ends_shown}{p}."
+    return sentences.first_line(short_answer(one), _names(one), one.interval, one.p_value)
 
 
 def _names(one: Comparison) -> str:

@@ -10,7 +10,8 @@ import typer
 from surefoot import _check, reference, stats
 from surefoot.cli import gate_verdicts, terminal
 from surefoot.core import sentences
-from surefoot.core.formatting import counted, estimate, p_value, percent
+from surefoot.core.formatting import counted, estimate, percent
+from surefoot.core.formatting import margin as margin_shown
 from surefoot.core.gain import Gain
 from surefoot.core.tally import PairTally
 from surefoot.core.verdict import Verdict
@@ -93,24 +94,33 @@ def answer(
 
 
 def lines(gain: Gain, ahead: Outlook | None) -> list[str]:
-    """Lines a person can act on: the two rates, the gain, what it means, what would tell, and what it rests on."""
+    """Lines a person can act on: what it is about and the answer, the two rates, what would tell, what it rests on."""
     shown = []
     for name, tally in zip(("first", "second"), gain.tallies, strict=True):
         rate = stats.wilson(tally, confidence=gain.confidence)
         counts = f"{tally.successes:,}/{tally.trials:,}"
         shown.append(f"{name} {counts} {estimate(rate.estimate, rate.low, rate.high)}")
     level = percent(gain.confidence)
-    interval = gain.interval
-    p = f", {p_value(gain.p_value)}" if gain.p_value is not None else ""
-    kind = counted(interval.trials, "pair") if gain.paired else "independent rollouts"
-    wilson = f"({level} Wilson intervals)"
+    pairs_shown = f", {counted(gain.interval.trials, 'pair')}" if gain.paired else ""
     return [
-        f"{'; '.join(shown)} {wilson}",
-        f"gain {estimate(gain.estimate, interval.low, interval.high, 'gain')}{p} ({level} {gain.method}, {kind})",
-        _said(gain),
-        *([str(ahead)] if ahead else []),
-        _holds(paired=gain.paired),
+        headline(gain),
+        f"  {'; '.join(shown)} ({level} Wilson intervals)",
+        f"  Method: {gain.method}{pairs_shown}.",
+        *([f"  {ahead}"] if ahead else []),
+        f"  {_holds(paired=gain.paired)}",
     ]
+
+
+def headline(gain: Gain) -> str:
+    """What the answer is about, the verdict, and the gain with its interval: the first line, as files have it."""
+    edge = margin_shown(gain.margin, "gain")
+    if gain.verdict is Verdict.UNDECIDED and gain.margin and gain.not_worse:
+        verdict = sentences.NO_WORSE.format(first="first", margin=edge)
+    else:
+        verdict = sentences.answer(gain.verdict, "first", "second", margin=edge if gain.margin else "")
+    about = "pairs" if gain.paired else "rollouts"
+    said = f"For {about} like these: {verdict}"
+    return sentences.first_line(said, "first - second", gain.interval, gain.p_value)
 
 
 def _said(gain: Gain) -> str:

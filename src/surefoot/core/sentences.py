@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from string import Formatter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from surefoot.core import formatting
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import USUAL, Words
+
+if TYPE_CHECKING:
+    from surefoot.core.interval import Interval
 
 SHORT = {
     Verdict.BETTER: "the first is better",
@@ -181,6 +184,20 @@ def answer(verdict: Verdict, first: str, second: str, *, margin: str = "") -> st
         'new and old are the same, within 5.0 points'
     """
     return _named(ANSWER, verdict, first, second, margin)
+
+
+def first_line(verdict: str, difference: str, gain: Interval, p: float | None) -> str:
+    """The first line of a comparison: what it is about with the verdict, then the gain, its interval and p-value.
+
+    Args:
+        verdict: As `answer` gives it, after what it is about.
+        difference: What is subtracted from what.
+        gain: The gain with its interval.
+        p: Its p-value.
+    """
+    size, _, ends = formatting.estimate(gain.estimate, gain.low, gain.high, gain.scale).rpartition(" [")
+    beside = f", {formatting.p_value(p)}" if p is not None else ""
+    return f"{verdict}. {difference} = {size}, {formatting.percent(gain.confidence)} interval [{ends}{beside}."
 
 
 def _named(templates: Mapping[Verdict, str], verdict: Verdict, first: str, second: str, margin: str) -> str:
