@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics.designs import design_priors, exact_designs
+from surefoot.numerics.designs import exact_designs
 from surefoot.numerics.designs.design_search import Ascent, dual_bound
 from surefoot.numerics.designs.exact_designs import Programme
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 100) -> float:
     """Mean pairs over the thirty-five alternatives that no rule of this error and mean power is below."""
-    cost, points = exact_designs.binary_cost(horizon), design_priors.thirty_five()
+    cost, points = exact_designs.binary_cost(horizon), exact_designs.thirty_five()
     programme = exact_designs.binary_programme(horizon, error, points, cost, mirrored=mirrored, bounding=True)
     return least_pairs(programme, error, power, exact_designs.BINARY_ASCENT._replace(rounds=rounds))
 
@@ -27,7 +27,7 @@ def binary_bound(horizon: int, error: float, power: float, *, mirrored: bool, ro
 def paired_bound(horizon: int, error: float, power: float, *, mirrored: bool, rounds: int = 200) -> float:
     """The same over the twelve settings, for rules whose error holds for every number of pairs that differ."""
     programme = exact_designs.paired_programme(
-        horizon, error, points=design_priors.twelve(), mirrored=mirrored, bounding=True
+        horizon, error, points=exact_designs.twelve(), mirrored=mirrored, bounding=True
     )
     start = exact_designs.paired_start(horizon, error, mirrored=mirrored)
     return least_pairs(programme, error, power, exact_designs.PAIRED_ASCENT._replace(rounds=rounds), start)

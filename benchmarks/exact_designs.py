@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks import design_bounds
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
-from surefoot.numerics.designs import design_priors, design_search
+from surefoot.numerics.designs import design_search, exact_designs
 from surefoot.numerics.designs.operating import Characteristics, characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 
@@ -33,7 +33,7 @@ def mean(found: Characteristics) -> tuple[float, float]:
 def binary_figures(horizon: int, most: float, least: float, within: float, theirs: str) -> list[Row]:
     """Mean pairs and power over the 35 alternatives, each direction at .05, and what no rule can go below."""
     rule = ExactBinary(horizon, confidence=0.90, claim="either")
-    walk, limits, points = rule.design.walk(), rule.design.limits, design_priors.thirty_five()
+    walk, limits, points = rule.design.walk(), rule.design.limits, exact_designs.thirty_five()
     pairs, power = mean(characteristics(walk, limits, points.second, points.first))
     quits = design_search.unreachable(limits, mirrored=True)
     sooner, _ = mean(characteristics(walk, limits, points.second, points.first, quits=quits))
@@ -62,7 +62,7 @@ def binary_figures(horizon: int, most: float, least: float, within: float, their
 def paired_figures(horizon: int, most: float, least: float) -> Row:
     """Mean pairs and power over the twelve settings, each direction at .025."""
     rule = ExactPairedBinary(horizon, claim="either")
-    points = design_priors.twelve()
+    points = exact_designs.twelve()
     pairs, power = mean(characteristics(rule.design.walk(), rule.design.limits, points.second, points.first))
     bound = design_bounds.paired_bound(horizon, 0.025, power, mirrored=True)
     return Row(
@@ -156,7 +156,7 @@ def step_played(horizon: int) -> str:
     from sequentialized_barnard_tests import Hypothesis, MirroredStepTest
 
     rule = MirroredStepTest(alternative=Hypothesis.P0LessThanP1, n_max=horizon, alpha=0.05)
-    rng, points = np.random.default_rng(SEED), design_priors.thirty_five()
+    rng, points = np.random.default_rng(SEED), exact_designs.thirty_five()
     pairs, shown = [], []
     for rates in zip(points.second, points.first, strict=True):
         for _ in range(DRAWS[horizon]):

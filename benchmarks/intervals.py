@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.common import Row, interleaved, seconds, section, times
 from surefoot.numerics import normal_quantiles
-from surefoot.numerics.rates import beta, binomial
+from surefoot.numerics.rates import binomial
 
 MANY = 1_000_000
 
@@ -27,7 +27,7 @@ def main() -> int:
             9,
         ),
         "Clopper-Pearson": (
-            lambda: (beta.exact_low(counts, totals, 0.025), beta.exact_high(counts, totals, 0.025)),
+            lambda: (binomial.exact_low(counts, totals, 0.025), binomial.exact_high(counts, totals, 0.025)),
             lambda: proportion_confint(counts, totals, 0.05, "beta"),
             3,
         ),

@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import wealth
+from surefoot.numerics.betting import mean_bets
 from surefoot.sequential import FiniteHorizonMixture, NScore, Wsr, run
 from surefoot.sequential.history import Trail
 from tests.support.betting import sequence
@@ -51,7 +51,7 @@ def test_the_interval_excludes_the_tested_gain_exactly_when_decided(make, claim,
 @pytest.mark.parametrize("claim", ["first better", "either"])
 def test_rounding_never_puts_the_tested_gain_back(claim, monkeypatch):
     state = run(FiniteHorizonMixture(80, claim=claim), [(1.0, 0.0)] * 80)[-1]
-    monkeypatch.setattr(wealth, "excluded_below", lambda gains, staked, target, within: within[0])
+    monkeypatch.setattr(mean_bets, "excluded_below", lambda gains, staked, target, within: within[0])
     assert state.interval.low > 0.0
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import Verdict
-from surefoot.numerics.designs import design_priors
+from surefoot.numerics.designs import exact_designs
 from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, ExactPairedBinary, run
 from tests.support.exact_designs import every_family, thirty_five
@@ -23,7 +23,7 @@ def test_exact_binary_reaches_its_figures(horizon, pairs, power):
 
 def test_exact_binary_reaches_its_figures_at_500():
     rule = ExactBinary(500, confidence=0.90, claim="either")
-    points = design_priors.thirty_five()
+    points = exact_designs.thirty_five()
     found = characteristics(rule.design.walk(), rule.design.limits, points.second, points.first)
     assert found.pairs.mean() <= 85.0
     assert found.first.sum(axis=1).mean() >= 0.9865

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.numerics.designs import design_priors
+from surefoot.numerics.designs import exact_designs
 from surefoot.sequential import ExactPairedBinary, run
 from tests.oracles import exact_designs as twin
 
@@ -16,7 +16,7 @@ def test_exact_paired_binary_reaches_its_figures(horizon, power, pairs):
     rates = [(0.75, 0.60), (0.90, 0.60), (0.90, 0.40), (0.70, 0.50), (0.55, 0.45), (0.95, 0.85)]
     mean, right = [], []
     for first, second in rates:
-        tied = float(design_priors.copula(np.array([first]), np.array([second]), np.array([0.6]))[0])
+        tied = float(exact_designs.copula(np.array([first]), np.array([second]), np.array([0.6]))[0])
         for both in (first * second, tied):
             stopping, shares = rule.tied(first, second, both, curtailed=False)
             mean.append(sum(n * chance for n, chance in enumerate(stopping, 1)))

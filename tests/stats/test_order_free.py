@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from surefoot import Tally, stats
 from surefoot.core.record import Record
-from surefoot.numerics.rates import beta
+from surefoot.numerics.rates import binomial
 from surefoot.stats import order_free
 from surefoot.stats.order_free import ScoreTest, Spread
 
@@ -32,7 +32,7 @@ class Binomial:
         return float(binom.logsf(self.k - 1, self.n, target)) if self.k else 0.0
 
     def low_end(self, tail):
-        return float(beta.exact_low(self.k, self.n, tail))
+        return float(binomial.exact_low(self.k, self.n, tail))
 
 
 @pytest.mark.parametrize("tally", [Tally(0, 5), Tally(3, 8), Tally(8, 8), Tally(40, 55)])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import PairTally, Scores, Tally, reference, stats
-from surefoot.numerics.rates import beta
+from surefoot.numerics.rates import binomial
 from surefoot.numerics.rates.best_of_many import HighestOfMany
 from surefoot.reference import simultaneous_lower_bounds
 from surefoot.stats import regret_bound, selection_bias, shortlist, simultaneous_intervals
@@ -177,7 +177,7 @@ def test_interval_of_the_best_of_equal_ones_holds(count):
     rng, n, rate = np.random.default_rng(31), 50, 0.7
     highest = rng.binomial(n, rate, (2000, count)).max(axis=1)
     tail = (1 - simultaneous_confidence(count)) / 2
-    low, high = beta.exact_low(highest, n, tail), beta.exact_high(highest, n, tail)
+    low, high = binomial.exact_low(highest, n, tail), binomial.exact_high(highest, n, tail)
     assert np.mean((low <= rate) & (rate <= high)) >= 0.94
     best = named([highest[0], 20], [n, n])
     each = stats.clopper_pearson(best["p0"], confidence=1 - 2 * tail)
@@ -187,7 +187,7 @@ def test_interval_of_the_best_of_equal_ones_holds(count):
 def test_lower_bound_of_the_best_of_twenty_holds():
     rng = np.random.default_rng(32)
     highest = rng.binomial(50, 0.7, (4000, 20)).max(axis=1)
-    bounds = beta.exact_low(highest, 50, 1 - simultaneous_confidence(20))
+    bounds = binomial.exact_low(highest, 50, 1 - simultaneous_confidence(20))
     assert np.mean(bounds > 0.7) <= 0.05 + 2 * (0.05 * 0.95 / 4000) ** 0.5
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from surefoot.numerics.designs import design_priors, stopped_walks
+from surefoot.numerics.designs import exact_designs, stopped_walks
 from surefoot.sequential import ExactBinary
 
 KINDS = {"binary": stopped_walks.BinaryWalk, "paired": stopped_walks.PairedWalk}
@@ -26,7 +26,7 @@ def boundaries(draw, horizon: int) -> np.ndarray:
 
 def thirty_five(rule: ExactBinary, *, curtailed: bool = False) -> tuple[float, float]:
     """(mean pairs, mean power) over the 35 alternatives."""
-    points = design_priors.thirty_five()
+    points = exact_designs.thirty_five()
     assert len(points.first) == 35
     done = [rule.operating(f, s, curtailed=curtailed) for s, f in zip(points.second, points.first, strict=True)]
     pairs = [sum(n * chance for n, chance in enumerate(stopping, 1)) for stopping, _ in done]

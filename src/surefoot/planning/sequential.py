@@ -188,7 +188,7 @@ def _exact_stopping(
     if not correlation:
         known = rule.operating(first, second)
     else:
-        from surefoot.numerics.designs.design_priors import copula
+        from surefoot.numerics.designs.exact_designs import copula
 
         known = rule.tied(
             first, second, float(copula(*(np.array([value]) for value in (first, second, correlation)))[0])

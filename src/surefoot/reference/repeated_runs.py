@@ -398,7 +398,7 @@ def _korn_graubard(
 
 def _clopper_pearson_ends(rate: float, size: float, confidence: float) -> tuple[float, float]:
     """Clopper and Pearson's ends for a rate seen in so many rollouts, a number that need not be whole."""
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
     tail, successes = (1.0 - confidence) / 2.0, rate * size
-    return float(beta.exact_low(successes, size, tail)), float(beta.exact_high(successes, size, tail))
+    return float(binomial.exact_low(successes, size, tail)), float(binomial.exact_high(successes, size, tail))

@@ -20,7 +20,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import finite_lists, wealth
+from surefoot.numerics.betting import list_bets, mean_bets
 from surefoot.sequential.history import Trail
 from surefoot.sequential.rules import CODES, Rule, State, checked_futility, log_target
 
@@ -260,15 +260,15 @@ class Games:
     def _settle(self, items: int) -> None:
         """Show what the items left cannot change any more."""
         for i, (sign, beyond, _) in enumerate(self._directions):
-            sure = sign * self.total - (items - self.seen) > items * beyond + finite_lists.SLACK
+            sure = sign * self.total - (items - self.seen) > items * beyond + list_bets.SLACK
             for log in (self.log_wealth, self.log_best):
-                log[i, sure] = np.maximum(log[i, sure], finite_lists.CERTAIN)
+                log[i, sure] = np.maximum(log[i, sure], list_bets.CERTAIN)
 
     def chance(self) -> Floats:
         """How likely a verdict still is in every game, foreseen from the gains of all its pairs."""
         left = self.rule.horizon - self.seen
         need = np.where(self.log_best >= self._target, -math.inf, self._target - self.log_wealth)
-        each = wealth.chance_left(self.sums, self.squares, need, self.seen, left)
+        each = mean_bets.chance_left(self.sums, self.squares, need, self.seen, left)
         chance: Floats = each.min(axis=0) if self.rule.claim == "same" else each.max(axis=0)
         return chance
 
@@ -382,7 +382,7 @@ class BettingState(State[BettingRule]):
                 weighed = (
                     float(stakes @ gains / stakes.sum())
                     if items is None
-                    else width * finite_lists.mean_by_stakes(gains / width, stakes, items)
+                    else width * list_bets.mean_by_stakes(gains / width, stakes, items)
                 )
                 return weighed, (Note("gain by stakes", {"observed": observed}),)
         return observed, (Note("gains drift"),)
@@ -396,15 +396,15 @@ class BettingState(State[BettingRule]):
             stakes, shown = side.stakes.array(), side.log_best >= target
             bracket = (beyond, 1.0) if shown else (-1.0, beyond)
             if rule.population is None:
-                end = wealth.excluded_below(sign * gains, stakes, target, bracket)
+                end = mean_bets.excluded_below(sign * gains, stakes, target, bracket)
             else:
-                end = finite_lists.excluded_below(sign * gains, stakes, target, bracket, rule.population)
-                end = max(end, finite_lists.certain(sign * gains, rule.population)[0])
+                end = list_bets.excluded_below(sign * gains, stakes, target, bracket, rule.population)
+                end = max(end, list_bets.certain(sign * gains, rule.population)[0])
             if shown:  # excluded: say so even where rounding would not
                 end = max(end, math.nextafter(beyond, 1.0))
             low, high = (end, high) if sign > 0 else (low, -end)
         if rule.population is not None and len(self.sides) == 1:
-            high = min(high, finite_lists.certain(gains, rule.population)[1])
+            high = min(high, list_bets.certain(gains, rule.population)[1])
         return low * rule.width, high * rule.width
 
     def on_the_list(self, first: str = "the first policy") -> Note:

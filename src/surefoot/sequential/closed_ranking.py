@@ -22,7 +22,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import gated_orders, listed_orders, top_sets, weak_orders
+from surefoot.numerics.betting import gated_orders, weak_orders
 from surefoot.numerics.betting.closed_stakes import Gamblers, Terms, widened
 from surefoot.numerics.betting.gated_orders import Gate
 from surefoot.sequential.history import Trail
@@ -102,7 +102,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
     summary: ClassVar[str] = "Ranks three to sixteen policies in the fewest rollouts, or finds the best of them."
     place: ClassVar[int] = 80
     chosen_to: ClassVar[int | None] = None
-    policies: ClassVar[tuple[int, int | None]] = (3, top_sets.MOST_POLICIES)
+    policies: ClassVar[tuple[int, int | None]] = (3, weak_orders.MOST_POLICIES)
     gives_up: ClassVar[bool] = True
     widens: ClassVar[bool] = True
 
@@ -112,8 +112,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         if question.startswith(AGAINST):
             return _BASED
         if question in _PLAIN:
-            return listed_orders.MOST if question == "ranking" else weak_orders.MOST
-        return top_sets.MOST_POLICIES
+            return gated_orders.MOST if question == "ranking" else weak_orders.MOST
+        return weak_orders.MOST_POLICIES
 
     @classmethod
     def asked(cls, setting: Setting) -> bool:
@@ -164,8 +164,8 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
             must = f"be at most {most} policies for {question!r}; got {len(names)}."
             raise _check.wrong("names", must, names, "" if self.top else hint)
         sets = math.comb(len(names), self.top or 0)
-        if sets > top_sets.MOST_SETS:
-            must = f"leave at most {top_sets.MOST_SETS:,} sets of the best"
+        if sets > weak_orders.MOST_SETS:
+            must = f"leave at most {weak_orders.MOST_SETS:,} sets of the best"
             raise _check.refused("question", must, f"{question}: {sets:,} sets of {len(names)}")
 
     @property
@@ -196,7 +196,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         if self.baseline is not None:
             return weak_orders.against(size, self.names.index(self.baseline))
         if self.top is not None:
-            return top_sets.top_sets(size, self.top)
+            return weak_orders.top_sets(size, self.top)
         return weak_orders.best_sets(size) if self.question == "best" else weak_orders.best_ones(size)
 
     def start(self) -> ClosedRankingState:

@@ -110,7 +110,7 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
     Raises:
         ArithmeticError: The boundary found does not keep the error; nothing is returned that was not proved.
     """
-    from surefoot.numerics.designs import design_priors, design_search, exact_designs, stopped_walks
+    from surefoot.numerics.designs import design_search, exact_designs, stopped_walks
 
     made, constant = None, None
     paired = declared.family == "paired"
@@ -119,10 +119,10 @@ def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
         with suppress(design_search.NoBoundaryError):  # few pairs, an outcome of which is as likely as the error
             made = search(declared.horizon, declared.error, mirrored=declared.both, report=report)
     if made is None:
-        shape = design_priors.paired_limits if paired else design_priors.binary_limits
+        shape = exact_designs.paired_limits if paired else exact_designs.binary_limits
         kind = stopped_walks.PairedWalk if paired else stopped_walks.BinaryWalk
         walk = kind(declared.horizon, mirrored=declared.both, depth=exact_designs.deep(paired=paired))
-        made, constant = design_priors.formula_design(walk, shape, declared.error, report)
+        made, constant = exact_designs.formula_design(walk, shape, declared.error, report)
     if made.proved > declared.error:
         raise ArithmeticError(f"The design {declared.name} does not keep its error.")
     stored = _encode(made.limits)

@@ -10,8 +10,8 @@ import numpy as np
 
 from surefoot import _check
 from surefoot.core import formatting
-from surefoot.numerics.betting import finite_lists
-from surefoot.numerics.betting.wealth import total
+from surefoot.numerics.betting import list_bets
+from surefoot.numerics.betting.mean_bets import total
 from surefoot.sequential.betting import BettingRule, Outcome, Past
 from surefoot.sequential.registry import Lists, Setting, registered
 
@@ -140,7 +140,7 @@ class FiniteHorizonMixture(BettingRule):
         if self.population is None:
             scale = 1.0 + abs(float(beyond))
             return _Terms(1.0, float(self.horizon - seen), float(self.horizon), _MOST, 0.0, beyond, scale, 0.0)
-        paces, tested = finite_lists.paces(self.horizon, self.population), self.directions[0].beyond
+        paces, tested = list_bets.paces(self.horizon, self.population), self.directions[0].beyond
         most = np.where(beyond < 1.0, _MOST / np.maximum(1.0 + beyond, 1e-15), 0.0)  # from 1 on nothing can be won
         pace, room = float(paces.pace[seen]), float(paces.room[seen])
         return _Terms(pace, room, paces.early, most, beyond, beyond, 1.0, tested)

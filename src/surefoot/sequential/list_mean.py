@@ -23,7 +23,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import finite_lists, list_bets
+from surefoot.numerics.betting import list_bets
 from surefoot.sequential.history import Trail
 
 if TYPE_CHECKING:
@@ -214,10 +214,10 @@ class ListMean(Record):
         low, high = state.ends
         sides = 1 if self.claim == "first better" else 2
         p_value = min(1.0, sides * math.exp(-float(log_wealth[:sides].max())))
-        slack = finite_lists.SLACK * self.width / self.population  # rounding decides nothing
+        slack = list_bets.SLACK * self.width / self.population  # rounding decides nothing
         sure = state.surely[0] > tested + slack, sides == 2 and state.surely[1] < tested - slack
         if any(sure):
-            p_value = math.exp(-finite_lists.CERTAIN)
+            p_value = math.exp(-list_bets.CERTAIN)
         shown = [sure[side] or log_wealth[side] >= -math.log(self.error) for side in range(sides)]
         low = max(low, math.nextafter(tested, math.inf)) if shown[0] else min(low, tested)
         if sides == 2:

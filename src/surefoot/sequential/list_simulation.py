@@ -10,7 +10,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core.verdict import Verdict
 from surefoot.numerics import arrays
-from surefoot.numerics.betting import finite_lists, list_bets
+from surefoot.numerics.betting import list_bets
 from surefoot.sequential.list_mean import ListMean
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def in_orders(rule: ListMean, scores: Floats, order: Ints) -> ListSimulation:
 def _tested(rule: ListMean, terms: list_bets.Terms, rows: Floats, places: Ints) -> tuple[Ints, Ints, list_bets.Course]:
     """The items run and the verdict code of every order, and the bets; those after the end do not count."""
     size, orders = rows.shape
-    tested, target, slack = terms.against or 0.0, -math.log(rule.error), finite_lists.SLACK
+    tested, target, slack = terms.against or 0.0, -math.log(rule.error), list_bets.SLACK
     bets, done = list_bets.Bets(terms, orders), np.zeros(orders)
     items, codes = np.full(orders, size), np.zeros(orders, np.int64)
     steps = []

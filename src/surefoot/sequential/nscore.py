@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _check
-from surefoot.numerics.betting.wealth import best_stake
+from surefoot.numerics.betting.mean_bets import best_stake
 from surefoot.sequential.betting import BettingRule, Outcome, Past
 from surefoot.sequential.registry import Setting, registered
 

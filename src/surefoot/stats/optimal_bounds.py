@@ -144,7 +144,7 @@ def optimal_interval(
     Reference:
         Lehmann and Romano, "Testing Statistical Hypotheses", sections 4.2 and 5.5 (uniformly most accurate unbiased).
     """
-    from surefoot.numerics.rates import beta, randomised_counts
+    from surefoot.numerics.rates import binomial, randomised_counts
 
     drawn, seed = _drawn(rng, draw)
     tail = 1.0 - _check.confidence(confidence)
@@ -152,7 +152,7 @@ def optimal_interval(
     (low, least, late), (high, early, most) = (
         [float(end) for end in ends] for ends in randomised_counts.unbiased(k, [drawn, 0.0, 1.0], n, tail)
     )
-    exact = formatting.span(float(beta.exact_low(k, n, tail / 2.0)), float(beta.exact_high(k, n, tail / 2.0)))
+    exact = formatting.span(float(binomial.exact_low(k, n, tail / 2.0)), float(binomial.exact_high(k, n, tail / 2.0)))
     notes = [
         f"Any draw gives a low end in {formatting.span(least, late)} and a high end in {formatting.span(early, most)}.",
         f"Without a draw (Clopper-Pearson): {exact}.",

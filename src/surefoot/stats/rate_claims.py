@@ -87,7 +87,7 @@ def _more(tally: Tally, at_least: float, tail: float) -> int | None:
     """The fewest further rollouts at the observed rate that make the claim; None when there are none."""
     import numpy as np
 
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
     k, n = tally.successes, tally.trials
     if tally.rate <= at_least or n > MOST:
@@ -97,7 +97,7 @@ def _more(tally: Tally, at_least: float, tail: float) -> int | None:
         """The fewest rollouts in all, if `lost` successes of a fraction were lost to rounding."""
 
         def enough(total: int) -> bool:
-            return bool(beta.exact_low(max(k / n * total - lost, 0.0), total, tail) >= at_least)
+            return bool(binomial.exact_low(max(k / n * total - lost, 0.0), total, tail) >= at_least)
 
         few, many = n, 2 * n
         while not enough(many):
@@ -113,7 +113,7 @@ def _more(tally: Tally, at_least: float, tail: float) -> int | None:
     for start in range(least, most + 1, 65_536):
         totals = np.arange(start, min(start + 65_536, most + 1), dtype=np.int64)
         wins = k * totals // n
-        good = np.flatnonzero(beta.exact_low(wins, totals, tail) >= at_least)
+        good = np.flatnonzero(binomial.exact_low(wins, totals, tail) >= at_least)
         if len(good):
             return int(totals[good[0]]) - n
     return most - n

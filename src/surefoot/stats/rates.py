@@ -40,15 +40,15 @@ def _agresti_coull(k: Any, n: Any, tail: float) -> Ends:
 
 
 def _jeffreys(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
-    return beta.jeffreys(k, n, tail / 2.0)
+    return binomial.jeffreys(k, n, tail / 2.0)
 
 
 def _exact(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
-    return beta.exact_low(k, n, tail / 2.0), beta.exact_high(k, n, tail / 2.0)
+    return binomial.exact_low(k, n, tail / 2.0), binomial.exact_high(k, n, tail / 2.0)
 
 
 def _wilson_low(k: Any, n: Any, tail: float) -> Ends:
@@ -60,15 +60,15 @@ def _wilson_high(k: Any, n: Any, tail: float) -> Ends:
 
 
 def _exact_low(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
-    return beta.exact_low(k, n, tail), 1.0
+    return binomial.exact_low(k, n, tail), 1.0
 
 
 def _exact_high(k: Any, n: Any, tail: float) -> Ends:
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
-    return 0.0, beta.exact_high(k, n, tail)
+    return 0.0, binomial.exact_high(k, n, tail)
 
 
 @rate_method("wilson", "Short, and close to its confidence on average over rates.", ends=_wilson, place=10)

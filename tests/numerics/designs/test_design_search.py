@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surefoot.numerics.designs import design_priors, design_search, exact_designs
+from surefoot.numerics.designs import design_search, exact_designs
 from tests.support.exact_designs import every_family
 
 every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"])
@@ -12,7 +12,7 @@ every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"
 @every_side
 def test_the_value_is_that_of_the_boundary_it_gives(both):
     # Lagrange: value = pairs + cost x (1 - power) + sum of w x error, in each direction.
-    made = exact_designs.binary_programme(24, 0.05, design_priors.for_binary(), 20.0, mirrored=both)
+    made = exact_designs.binary_programme(24, 0.05, exact_designs.for_binary(), 20.0, mirrored=both)
     weights = np.random.default_rng(3).uniform(0.2, 3.0, len(made.nulls))
     bound, limits = design_search.dual_bound(made, weights, 0.05)
     seen = made.assess(limits)
@@ -26,11 +26,11 @@ def test_the_value_is_that_of_the_boundary_it_gives(both):
 @every_side
 def test_no_boundary_beats_the_bound(family, both):
     if family == "binary":
-        made = exact_designs.binary_programme(24, 0.05, design_priors.for_binary(), 20.0, mirrored=both, bounding=True)
-        shape = design_priors.binary_limits
+        made = exact_designs.binary_programme(24, 0.05, exact_designs.for_binary(), 20.0, mirrored=both, bounding=True)
+        shape = exact_designs.binary_limits
     else:
         made = exact_designs.paired_programme(24, 0.05, mirrored=both, bounding=True)
-        shape = design_priors.paired_limits
+        shape = exact_designs.paired_limits
     weights = np.random.default_rng(3).uniform(0.2, 3.0, len(made.nulls))
     bound, own = design_search.dual_bound(made, weights, 0.05)
     for limits in (own, design_search.monotone(own), shape(24, 1.5), shape(24, 2.0), shape(24, 2.5)):

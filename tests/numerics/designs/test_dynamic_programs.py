@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.numerics.designs import design_priors, exact_designs, stopped_walks
+from surefoot.numerics.designs import exact_designs, stopped_walks
 from tests.support.exact_designs import KINDS, every_family
 
 every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"])
@@ -16,10 +16,10 @@ every_side = pytest.mark.parametrize("both", [True, False], ids=["both", "first"
 def test_the_programme_is_the_one_written_down(family, both):
     # Backwards over a dictionary of states, every chance from its formula; methods.md sections 10 and 10b.
     horizon, cost = 7, 9.0
-    points = design_priors.Alternatives(
+    points = exact_designs.Alternatives(
         np.array([0.2, 0.3, 0.1]), np.array([0.6, 0.5, 0.45]), np.array([0.5, 0.3, 0.2])
     )
-    chances = design_priors.binary_chances if family == "binary" else design_priors.paired_chances
+    chances = exact_designs.binary_chances if family == "binary" else exact_designs.paired_chances
     nulls = exact_designs.binomial_laws(14, 5) if family == "binary" else np.eye(8)[1:]
     walk = KINDS[family](horizon, mirrored=both)
     made = exact_designs.Programme(walk, chances(points, horizon), nulls, cost, stopped_walks.everything)
@@ -75,12 +75,12 @@ def test_the_programme_is_the_one_written_down(family, both):
 
 
 def test_a_bounding_programme_is_never_above():
-    points, nulls = design_priors.thirty_five(), exact_designs.binomial_laws(60, 31)
+    points, nulls = exact_designs.thirty_five(), exact_designs.binomial_laws(60, 31)
     weights = np.full(31, 10.0)
     walk = stopped_walks.BinaryWalk(30, mirrored=True)
 
     def value(reach: int, *, bounding: bool) -> float:
-        chances = design_priors.binary_chances(points, 30)
+        chances = exact_designs.binary_chances(points, 30)
         made = exact_designs.Programme(walk, chances, nulls, 25.0, lambda _: reach, bounding=bounding)
         return made.respond(weights)[0]
 

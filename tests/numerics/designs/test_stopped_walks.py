@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.numerics.designs import design_priors, exact_designs, stopped_walks
+from surefoot.numerics.designs import exact_designs, stopped_walks
 from tests.oracles import exact_designs as twin
 from tests.support.exact_designs import KINDS, boundaries, every_family
 
@@ -30,7 +30,7 @@ def test_coefficients_are_the_counts_of_all_sequences(family, both, data):
 @every_family
 def test_a_narrow_band_below_only_raises_the_error(family):
     horizon = 40
-    shape = design_priors.binary_limits if family == "binary" else design_priors.paired_limits
+    shape = exact_designs.binary_limits if family == "binary" else exact_designs.paired_limits
     limits = shape(horizon, 2.0)
     whole = stopped_walks.coefficients(KINDS[family](horizon, mirrored=False), limits)
     narrow = stopped_walks.coefficients(KINDS[family](horizon, mirrored=False, depth=lambda _: 2), limits)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from surefoot.numerics.rates import gain_scores, two_rates
+from surefoot.numerics.rates import two_rates
 from surefoot.numerics.rates.inversion import Order
 
 
@@ -37,8 +37,8 @@ def test_tails_are_the_sums_over_all_tables(n1, n2, d, level, both):
     rates = np.linspace(max(0.0, -d), min(1.0, 1.0 - d), 7)
     found = tables.tails(np.array([d]), rates[None, :], Order(np.array([d]), np.array([level])), 1e-12, both=both)[0]
     x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
-    z = gain_scores.statistic(x1, n1, x2, n2, d)
-    inside = (z >= level * (1 - gain_scores.TIE)) | (both & (z <= -level * (1 - gain_scores.TIE)))
+    z = two_rates.statistic(x1, n1, x2, n2, d)
+    inside = (z >= level * (1 - two_rates.TIE)) | (both & (z <= -level * (1 - two_rates.TIE)))
     for q, chance in zip(rates, found, strict=True):
         mass = binom.pmf(x1, n1, min(max(q + d, 0.0), 1.0)) * binom.pmf(x2, n2, q)
         assert chance == pytest.approx(float(mass[inside].sum()), abs=1e-10)
@@ -67,3 +67,24 @@ def test_no_probability_is_larger_than_its_growth_says(n1, n2, data, d, v):
     t = (low + high) / 2 + (high - low) / 2 * np.cos(u + 1j * v)
     largest = n1 * np.log(np.abs(t + d) + np.abs(1 - t - d)) + n2 * np.log(np.abs(t) + np.abs(1 - t))
     assert largest.max() <= bound + 1e-9
+
+
+def test_the_score_statistic_rises_and_falls_as_proved():
+    for n1, n2 in [(7, 7), (5, 11), (12, 3)]:
+        x1, x2 = np.arange(n1 + 1)[:, None], np.arange(n2 + 1)[None, :]
+        grid = [-0.97, -0.5, -0.1, -1e-6, 0.0, 1e-6, 0.2, 0.7, 0.99]
+        z = np.array([two_rates.statistic(x1, n1, x2, n2, d) for d in grid])
+        assert (np.diff(z, axis=1) >= -1e-9).all()
+        assert (np.diff(z, axis=2) <= 1e-9).all()
+        assert (np.diff(z, axis=0) <= 1e-9).all()
+
+
+@settings(max_examples=40)
+@given(st.integers(1, 150), st.integers(1, 150), st.floats(-0.99, 0.99), st.floats(0.01, 8.0))
+def test_a_staircase_holds_exactly_the_extreme_tables(n1, n2, difference, level):
+    z = two_rates.statistic(np.arange(n1 + 1)[:, None], n1, np.arange(n2 + 1)[None, :], n2, difference)
+    column = np.array([[difference]]), np.array([[level]])
+    steps = two_rates.thresholds(n1, n2, np.arange(n2 + 1)[None, :], *column)
+    inside = np.arange(n1 + 1)[:, None] >= steps
+    clear = np.abs(z - level) > 2e-8 * level
+    assert (inside == (z >= level))[clear].all()

@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from surefoot.numerics.betting.pools import NIL, Known, Pooled, products
-from surefoot.numerics.betting.weak_orders import Family, unpacked
+from surefoot.numerics.betting.weak_orders import NIL, Family, Known, Pooled, products, unpacked
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints

@@ -8,14 +8,15 @@ hypothesis are pooled: the policies of one group get one mean.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from surefoot.numerics.betting.pools import NIL, Known, Pooled, by_masks, used_rows
+from scipy.special import erf
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
     Ranks = NDArray[np.int8]
+
 
 MOST = 7
 """The most policies of which every weak order is a hypothesis: eight have 545,835."""
@@ -321,3 +323,154 @@ def _bits(flags: Flags) -> Ints:
 
 def _lowest(mask: int) -> int:
     return (mask & -mask).bit_length() - 1
+
+
+NIL = 1e-12  # two means nearer than this are equal: the order of a sum must not decide anything
+
+
+class Known(NamedTuple):
+    """What is known of the policies, a row or a square per study.
+
+    Attributes:
+        means: The mean score of each.
+        omega: What it weighs in a pooled mean; 0 where it does not run.
+        running: Who runs.
+        rounds: The rounds that each ran.
+        moments: Mean products of two policies' scores.
+    """
+
+    means: Floats
+    omega: Floats
+    running: Flags
+    rounds: Floats
+    moments: Floats
+
+
+class Pooled(NamedTuple):
+    """What is bet on, a row for each bet that differs.
+
+    Attributes:
+        study: The study.
+        u: What each policy's score is multiplied by.
+        trust: How sure it is that the mean of each policy contradicts the hypothesis.
+        number: The bet of each gambler.
+    """
+
+    study: Ints
+    u: Floats
+    trust: Floats
+    number: Ints
+
+
+def used_rows(keys: Ints, most: int) -> tuple[Ints, Ints]:
+    """The different ones of these keys below `most`, rising, and the place of each among them."""
+    used = np.zeros(most, bool)
+    used[keys] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[keys]
+
+
+def by_masks(known: Known, study: Ints, masks: Ints, number: Ints) -> Pooled:
+    """Bets on groups of few policies: masks of the group that each policy is in; equal groups are weighed once."""
+    size = masks.shape[1]
+    key, place = used_rows((study[:, None] << size) + masks, len(known.means) << size)
+    own = key >> size
+    inside = (key[:, None] >> np.arange(size) & 1).astype(bool)
+    u, trust = on_groups(known, own, inside)
+    each = trust[place]
+    return Pooled(study, u[place, np.arange(size)] * each, each, number)
+
+
+def on_groups(known: Known, study: Ints, inside: Flags) -> tuple[Floats, Floats]:
+    """What is bet on each group, before it is weighed by trust, and how sure it is that its means differ as seen."""
+    weight = known.omega[study] * inside
+    means = known.means[study]
+    with np.errstate(invalid="ignore"):
+        level = np.einsum("ga,ga->g", weight, means) / weight.sum(axis=1)
+    off = means - level[:, None]
+    off = np.where(np.abs(off) > NIL, off, 0.0) * inside  # NaN is not
+    u = weight * off
+    quad = np.einsum("ga,ga->g", products(u, known.moments, study), u)
+    rounds = np.where(inside & known.running[study], known.rounds[study], np.inf).min(axis=1)
+    rounds[np.isinf(rounds)] = 0.0
+    signal = np.einsum("ga,ga->g", u, off)
+    z = rounds * signal / np.sqrt((rounds + 2.0) * np.where(quad > 0.0, quad, 1.0))
+    return u, np.where(quad > 0.0, erf(z / math.sqrt(2.0)), 0.0)
+
+
+def products(u: Floats, squares: Floats, study: Ints) -> Floats:
+    """Each row times the square of its study."""
+    those = np.broadcast_to(squares, (len(u), *squares.shape[1:])) if len(squares) == 1 else squares[study]
+    found: Floats = np.einsum("pa,pab->pb", u, those)
+    return found
+
+
+MOST_SETS = 20_000
+"""The most sets that are hypotheses."""
+MOST_POLICIES = 50
+"""The most policies: a bit each tells who ran in a round."""
+
+
+class TopSets(Family):
+    """Every set of `top` of `size` policies: each of it is at least as good as each outside. One at least is true."""
+
+    finds = True
+
+    def __init__(self, size: int, top: int) -> None:
+        inside = np.zeros((math.comb(size, top), size), bool)
+        inside[np.arange(len(inside))[:, None], list(combinations(range(size), top))] = True
+        super().__init__((~inside).astype(np.int8), strict=False)
+        self.top, self.made = top, ("top_sets", size, top)
+        self.last_place = np.where(inside, top, size)
+
+    def smaller(self) -> Family:
+        """The sets of all policies but the last."""
+        return top_sets(self.size - 1, self.top)
+
+    def bets(self, known: Known, where: tuple[Ints, Ints]) -> Pooled:
+        """See `Family.bets`: one group for each set; equal ones are weighed once."""
+        study, rows = where
+        inside = self._group(known, study, self.leaders[rows])
+        bits = inside @ (1 << np.arange(self.size, dtype=np.int64))
+        _, group = np.unique(bits, return_inverse=True)
+        _, first, number = np.unique(study * (len(bits) + 1) + group, return_index=True, return_inverse=True)
+        u, trust = on_groups(known, study[first], inside[first])
+        return Pooled(study[first], u * trust[:, None], np.where(u == 0.0, 0.0, trust[:, None]), number)
+
+    def groups(self, known: Known, where: tuple[Ints, Ints]) -> tuple[Ints, Ints, Ints]:
+        """Not asked for: there is one group for each set."""
+        raise NotImplementedError
+
+    def _group(self, known: Known, study: Ints, members: Flags) -> Flags:
+        """Who is pooled for each set: its members below the pooled mean, and the outsiders above it."""
+        order = np.argsort(known.means, axis=1, kind="stable")
+        means = np.take_along_axis(known.means, order, axis=1)[study]
+        own = order[study]
+        weight = known.omega[study[:, None], own]
+        inside = np.take_along_axis(members, own, axis=1)
+        low, high = np.where(inside, weight, 0.0), np.where(inside, 0.0, weight)
+        total = _below(low) + _above(high)
+        with np.errstate(invalid="ignore"):
+            level = (_below(low * means) + _above(high * means)) / total  # of the gap below each place, and the last
+        edge = np.full((len(means), 1), np.inf)
+        fits = (level >= np.append(-edge, means, axis=1) - NIL) & (level <= np.append(means, edge, axis=1) + NIL)
+        gap = np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[:, None]
+        pooled = np.where(inside, np.arange(self.size) < gap, np.arange(self.size) >= gap) & (gap >= 0)
+        found = np.empty_like(pooled)
+        np.put_along_axis(found, own, pooled, axis=1)
+        return found
+
+
+def _below(values: Floats) -> Floats:
+    """The sum of those before each place, and of all."""
+    return np.append(np.zeros((len(values), 1)), np.cumsum(values, axis=1), axis=1)
+
+
+def _above(values: Floats) -> Floats:
+    """The sum of those from each place on, and nothing."""
+    return _below(values[:, ::-1])[:, ::-1]
+
+
+@cache
+def top_sets(size: int, top: int) -> TopSets:
+    """Every set of so many policies that may be the best."""
+    return TopSets(size, top)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.numerics.rates import beta, binomial, randomised_counts
+from surefoot.numerics.rates import binomial, randomised_counts
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -182,7 +182,7 @@ class Curve:
 
 def optimal(n: int, tail: float) -> Curve:
     """The curve of the randomised lower bound with error `tail`."""
-    lows = beta.exact_low(np.arange(n + 1), n, tail)
+    lows = binomial.exact_low(np.arange(n + 1), n, tail)
     edges = np.append(lows, 1.0)
     return Curve(n, edges, _fill(np.arange(n + 1), n, edges[:-1], edges[1:], tail), tail)
 

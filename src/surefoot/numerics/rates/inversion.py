@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from surefoot.numerics import normal_quantiles, roots
-from surefoot.numerics.rates import gain_scores, paired_rates, two_rates
+from surefoot.numerics.rates import paired_rates, two_rates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -365,7 +365,7 @@ def thresholds(design: tuple[int, ...], second: Ints, edge: float, level: Floats
     """The smallest first count of each second one whose statistic at the edge reaches a level of its own."""
     column, edges, levels = second[:, None], np.full((len(second), 1), edge), level[:, None]
     if len(design) == 2:
-        return gain_scores.thresholds(design[0], design[1], column, edges, levels)[:, 0]
+        return two_rates.thresholds(design[0], design[1], column, edges, levels)[:, 0]
     return paired_rates.thresholds(design[0], column, edges, levels)[:, 0]
 
 
@@ -409,7 +409,7 @@ def _levels(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
 
 def _statistic(design: tuple[int, ...], first: Floats, second: Floats, edge: float) -> Floats:
     if len(design) == 2:
-        return gain_scores.statistic(first, design[0], second, design[1], edge)
+        return two_rates.statistic(first, design[0], second, design[1], edge)
     return paired_rates.statistic(first, second, design[0], edge)
 
 
@@ -446,7 +446,7 @@ def _at(table: tuple[int, ...], difference: float) -> float:
         b, c, n = table
         return float(paired_rates.statistic(b, c, n, difference))
     x1, n1, x2, n2 = table
-    return float(gain_scores.statistic(x1, n1, x2, n2, difference)) * math.sqrt(1.0 - 1.0 / (n1 + n2))
+    return float(two_rates.statistic(x1, n1, x2, n2, difference)) * math.sqrt(1.0 - 1.0 / (n1 + n2))
 
 
 def _turned(table: tuple[int, ...]) -> tuple[int, ...]:

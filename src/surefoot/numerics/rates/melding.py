@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.rates import beta
+from surefoot.numerics.rates import binomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ def bound_quantiles(k: ArrayLike, n: ArrayLike, upper: bool, tail: float = USUAL
     k, n = np.asarray(k, float)[..., None], np.asarray(n, float)[..., None]
     a, b = (k + 1.0, n - k) if upper else (k, n - k + 1.0)
     edge = b == 0.0 if upper else a == 0.0
-    inner = beta.lower(np.where(edge, 1.0, a), np.where(edge, 1.0, b), levels)
+    inner = binomial.lower(np.where(edge, 1.0, a), np.where(edge, 1.0, b), levels)
     return np.where(edge, 1.0 if upper else 0.0, inner)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.numerics.rates import inversion
-from surefoot.numerics.rates.gain_scores import TIE
+from surefoot.numerics.rates.two_rates import TIE
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -72,10 +72,10 @@ class PairCounts:
 
     def __init__(self, n: int, b: Ints, c: Ints, gamma: float, ordering: float | None = None) -> None:
         self.n, self.b, self.c, self.gamma, self.draws = n, b, c, gamma, n
-        from surefoot.numerics.rates import beta
+        from surefoot.numerics.rates import binomial
 
         self.estimate = (b - c) / n
-        self.low, self.high = beta.exact_low(b + c, n, gamma / 2.0), beta.exact_high(b + c, n, gamma / 2.0)
+        self.low, self.high = binomial.exact_low(b + c, n, gamma / 2.0), binomial.exact_high(b + c, n, gamma / 2.0)
         self.least = -self.high
         self.spread = np.sqrt((b + c + 1.0) / (n + 2.0) / n)
         self.limit = np.full(len(b), -1.0) if ordering is None else inversion.score_limits(self, ordering)

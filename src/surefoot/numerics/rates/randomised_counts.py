@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.numerics import roots
-from surefoot.numerics.rates import beta, binomial
+from surefoot.numerics.rates import binomial
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -32,7 +32,7 @@ def low(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
         return binomial.at_least(k, n, p) - u * mass - tail, mass * (k - u * (k - n * p) / (1.0 - p)) / p
 
     def bracket(k: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
-        return beta.exact_low(k, n, tail), beta.exact_low(k + 1.0, n, tail)  # u = 0 and u = 1
+        return binomial.exact_low(k, n, tail), binomial.exact_low(k + 1.0, n, tail)  # u = 0 and u = 1
 
     return _between(ends, lacking, bracket, k, u, n, tail)
 
@@ -50,7 +50,7 @@ def high(k: ArrayLike, u: ArrayLike, n: ArrayLike, tail: ArrayLike) -> Floats:
         return tail - binomial.at_most(k, n, p) + u * mass, mass * (n - k - u * (n * p - k) / p) / (1.0 - p)
 
     def bracket(k: Floats, n: Floats, tail: Floats) -> tuple[Floats, Floats]:
-        return beta.exact_high(k, n, tail), beta.exact_high(k - 1.0, n, tail)  # u = 0 and u = 1
+        return binomial.exact_high(k, n, tail), binomial.exact_high(k - 1.0, n, tail)  # u = 0 and u = 1
 
     return _between(ends, lacking, bracket, k, u, n, tail)
 

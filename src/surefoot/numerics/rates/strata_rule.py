@@ -189,8 +189,11 @@ def binomial_bound(hits: int, trials: int, error: float) -> tuple[float, float, 
 
     The tails of a sum of unlike successes are bounded by those of a binomial with the same mean (Hoeffding 1956).
     """
-    from surefoot.numerics.rates import beta
+    from surefoot.numerics.rates import binomial
 
-    low, high = float(beta.exact_low(hits, trials, error / 2.0)), float(beta.exact_high(hits, trials, error / 2.0))
+    low, high = (
+        float(binomial.exact_low(hits, trials, error / 2.0)),
+        float(binomial.exact_high(hits, trials, error / 2.0)),
+    )
     tail = float(special.bdtr(min(hits, trials - hits), trials, 0.5))
     return 2.0 * low - 1.0, 2.0 * high - 1.0, min(1.0, 2.0 * tail) if math.isfinite(tail) else 0.0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.rates import beta, binomial
+from surefoot.numerics.rates import binomial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,7 +127,7 @@ def local_level(n: int, tail: float, sides: int) -> float:
 def local_limits(n: int, level: float, sides: int) -> tuple[Floats, Floats]:
     """Limits that the i-th order statistic leaves with probability `level`: above (one side), or on either side."""
     numbers = np.arange(1, n + 1)
-    highs = beta.exact_high(numbers - 1, n, level)
+    highs = binomial.exact_high(numbers - 1, n, level)
     return (1.0 - highs[::-1] if sides == 2 else np.zeros(n)), highs
 
 
