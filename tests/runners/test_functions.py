@@ -153,3 +153,27 @@ def test_arguments_are_checked():
     with pytest.raises(ValueError, match="`turns` must be at least 1"):
         sf.run_study(begun(), bool, turns=0)
     assert functions.PAUSE > 0
+
+
+def test_two_machines_run_the_turns_of_their_own_rigs(tmp_path):
+    plan = sf.Plan(policies=("new", "old"), rigs=("left", "right"), rule="mixture", horizon=40, futility=0.0)
+    sf.Study.create(plan, tmp_path / "study.db")
+    seen = {"left": [], "right": []}
+
+    def ran(rig):
+        study = sf.Study.open(tmp_path / "study.db")
+        sf.run_study(study, lambda turn: seen[rig].append(turn.rig) or turn.policy == "new", holder=rig, rig=rig)
+
+    machines = [threading.Thread(target=ran, args=(rig,)) for rig in seen]
+    for machine in machines:
+        machine.start()
+    for machine in machines:
+        machine.join(60)
+    assert all(set(rigs) == {rig} for rig, rigs in seen.items())
+    study = sf.Study.open(tmp_path / "study.db")
+    assert study.status().decision == "stop: decided"
+    assert all(
+        study.fold.results[number].holder == turn.rig
+        for number, turn in study.fold.turns.items()
+        if number in study.fold.results
+    )

@@ -11,6 +11,7 @@ from surefoot.sequential import ExactPairedBinary
 from surefoot.study.decision import rule_of
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import block
+from surefoot.study.stores.memory import MemoryStore
 from tests.support.studies import LAB, begun
 
 SEED = "c" * 64
@@ -96,3 +97,58 @@ def test_a_study_hands_out_its_rig_and_operator_and_keeps_the_stage():
     table = study.rollouts().frame.collect()
     assert set(table["robot"]) == {turn.rig}
     assert table["stage"].to_list() == ["grasped", None]
+
+
+@pytest.mark.parametrize("policies", [("new", "old"), ("new", "old", "third")])
+def test_each_rig_gets_its_own_turns_and_the_rule_reads_them_in_scheduled_order(policies):
+    study = begun(policies=policies, rigs=("left", "right"), horizon=12, blinded=False, rule=None, futility=0.0)
+    planned = {one.number: one for turns in met(study.plan, 12, study.fold.seed.reveal()) for one in turns}
+    read = []
+    while not study.finished:
+        for rig in ("right", "left", "left"):  # the phone at the left is quicker
+            turn = study.next_turn(holder=f"phone at the {rig}", rig=rig, wait=False)
+            if turn is not None:
+                assert turn == planned[turn.number]
+                assert turn.rig == rig
+                study.record(turn, turn.number % 2 == 0)
+        read.append(study.fold.count)
+    assert read == sorted(read)
+    assert study.fold.counted == list(range(1, study.fold.count + 1))
+    kept = [event.body["rig"] for event in study.fold.history if event.kind == "leased" and "rig" in event.body]
+    assert {"left", "right"} == set(kept)
+    again = type(study).restore(study.export(), MemoryStore())
+    assert again.fold.results == study.fold.results
+    assert again.fold.turns == study.fold.turns
+
+
+def test_a_rig_whose_device_is_away_holds_the_other_up_and_is_named():
+    study = begun(rigs=("left", "right"), horizon=40)
+    while (turn := study.next_turn(holder="phone", rig="left", wait=False)) is not None:
+        study.record(turn, True)
+        assert turn.rig == "left"
+    waits = study.status().waits
+    assert study.fold.turns[waits.turn].rig == "right"
+    assert f"waits for turn {waits.turn}, which nobody holds: whoever asks next at right gets it" in waits.sentence
+    assert len(study.fold.results) < 40
+    first = study.next_turn(holder="another", rig="right", wait=False)
+    assert first.number == waits.turn
+    mine = study.next_turns(3, holder="another", rig="right")
+    assert mine[0] == first
+    assert {one.rig for one in mine} == {"right"}
+
+
+def test_a_rig_must_be_one_where_every_policy_may_run():
+    study = begun(policies=({"name": "new", "rigs": ["left"]}, "old"), rigs=("left", "right"))
+    with pytest.raises(StudyError, match="`rig` must be one of left; got 'right'"):
+        study.next_turn(rig="right")
+    with pytest.raises(StudyError, match="`rig` must be left out: the plan names no rigs; got 'left'"):
+        begun().next_turns(2, rig="left")
+
+
+def test_a_log_cannot_hand_out_a_later_turn_than_the_next_on_its_rig():
+    study = begun(rigs=("left", "right"), horizon=20)
+    seed, plan = study.fold.seed.reveal(), study.plan
+    later = [turns[0] for turns in met(plan, 20, seed) if turns[0].rig == "right"][1]
+    body = {"turn": later.number, "holder": "phone", "seconds": 60.0, "rig": "right"}
+    with pytest.raises(StudyError, match=rf"turn \d+ comes next, not turn {later.number}"):
+        study._write(lambda _: ("leased", body))

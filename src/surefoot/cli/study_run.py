@@ -58,6 +58,9 @@ def run(
     ] = None,
     turns: Annotated[int | None, typer.Option(help="Stop after this many turns.")] = None,
     holder: Annotated[str, typer.Option(help="This robot's name, when several run the study.")] = "",
+    rig: Annotated[
+        str, typer.Option(help="The rig of this robot, as the plan names it: only its turns are run. Left out, all.")
+    ] = "",
     clips: Clips = None,
     clips_from: Annotated[
         Path | None,
@@ -97,7 +100,7 @@ def run(
 
         surefoot study run study.db --runner my_lab:rollouts --batch 64 --notify https://hooks.example.org/lab
 
-        SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1"
+        SUREFOOT_TOKEN=... surefoot study run http://lab:8765 --command 'python rollout.py' --holder "arm 1" --rig left
     """
     from surefoot.runners.commands import Command
     from surefoot.runners.functions import run_study
@@ -133,6 +136,7 @@ def run(
             turns=turns,
             time_limit=time_limit,
             holder=holder,
+            rig=rig,
             progress=told,
             clips_from=clips_from,
             notify=notify,

@@ -100,13 +100,14 @@ class Client(StudyOperations):
         """Progress, and whether to go on; the verdict once the study is not blinded."""
         return self._status(self._ask("status"))
 
-    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
-        """The rollouts to run next, up to `count`, all held for you; it never waits.
+    def next_turns(self, count: int, *, holder: str = "", rig: str = "", lease: timedelta = LEASE) -> list[Turn]:
+        """The rollouts to run next, up to `count`, on a rig or on any, all held for you; it never waits.
 
         A turn's `policy` is empty for an operator while the study is blinded.
         """
         name, seconds = holder or self.holder, _check.positive(lease.total_seconds(), "lease")
-        answer = self._ask("next", holder=name, ahead=_check.whole(count, "count", least=1) - 1, lease=seconds)
+        ahead = _check.whole(count, "count", least=1) - 1
+        answer = self._ask("next", holder=name, rig=rig, ahead=ahead, lease=seconds)
         self._status(answer["status"])
         rows = [row for row in (answer["turn"], *answer["ahead"]) if row is not None]
         self._taken |= {row["number"]: (row["attempt"], name) for row in rows}

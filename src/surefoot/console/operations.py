@@ -220,6 +220,7 @@ _ALL = (
         refusals=BUSY,
         fields=(
             HOLDER,
+            Field("rig", "text", "The rig where you stand: turns on others are left to others; any if left out."),
             Field("ahead", "whole", "Turns to hold in reserve, in case the connection is lost.", most=MOST_AHEAD),
             Field("lease", "number", "Seconds to hold them; one hour if left out.", least=1, most=86_400),
         ),

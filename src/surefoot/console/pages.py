@@ -107,6 +107,7 @@ class Pages:
         session = self.door.enter(request)
         status = await self.service.now()
         more: dict[str, Any] = {"status": status, "ahead": AHEAD, "checklist": CHECKLIST, "most_clip": MOST_BYTES}
+        more["rigs"] = list(dict.fromkeys(rig for rig, _ in self.service.plan.stations))
         more["tasks"] = {one.name if self.service.plan.tasks else "": _told(one) for one in self.service.plan.described}
         return self._page("run.html", request, session, **more)
 

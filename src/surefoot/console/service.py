@@ -295,11 +295,11 @@ class Service:
     def _export(self, _: Session) -> str:
         return self._study.export()
 
-    def _next(self, session: Session, holder: str, ahead: int | None, lease: float | None) -> Answer:
+    def _next(self, session: Session, holder: str, ahead: int | None, lease: float | None, rig: str = "") -> Answer:
         self._look()
         name = self._holder(session, holder)
         span = LEASE if lease is None else timedelta(seconds=lease)
-        turns = self._study.next_turns((ahead or 0) + 1, holder=name, lease=span)
+        turns = self._study.next_turns((ahead or 0) + 1, holder=name, rig=rig, lease=span)
         rows = [{**self._row(turn, session), "holder": name} for turn in turns]
         status = self._study.status()
         waiting = not rows and not status.finished

@@ -21,7 +21,8 @@ from surefoot.study.clips import FAULTS, Clip, ClipFolder, is_link
 from surefoot.study.conduct import thirds
 from surefoot.study.counts import Fate, fates
 from surefoot.study.leases import PREFIX, known_as
-from surefoot.study.state import Fold, Result
+from surefoot.study.recording import Result
+from surefoot.study.state import Fold
 from surefoot.table.rollouts import Rollouts
 
 Class = Literal["success", "failure", "scored", "unknown", "void", "surplus"]

@@ -53,6 +53,7 @@ def run_study(
     turns: int | None = None,
     time_limit: float | None = None,
     holder: str = "",
+    rig: str = "",
     progress: Told | None = None,
     clips_from: str | Path | None = None,
     notify: str | None = None,
@@ -72,6 +73,7 @@ def run_study(
         turns: Stop after this many turns.
         time_limit: Seconds after which a rollout is given up; the plan's time limit when not given.
         holder: This machine's name, when several run the study.
+        rig: The rig of this machine, as the plan names it: only turns on it are run. Left out, all.
         progress: Called after each turn with the turn and its receipt.
         clips_from: A folder into which a camera writes: the newest clip that appeared there during a turn goes with its
             result, unless the outcome names one. For one worker.
@@ -103,6 +105,7 @@ def run_study(
         carry=getattr(rollout, "within", None) or partial(_within, rollout),
         several=several,
         batch=batch,
+        rig=rig,
         left=turns,
         limit=plan.time_limit if time_limit is None else _check.positive(time_limit, "time_limit"),
         clips=None if clips_from is None else CameraFolder(clips_from),
@@ -223,6 +226,7 @@ class _Run:
     carry: Callable[[Turn, float | None], Any]
     several: Callable[[list[Turn], float | None], list[Any]] | None
     batch: int
+    rig: str
     left: int | None  # turns that may still be run
     limit: float | None
     clips: CameraFolder | None
@@ -263,7 +267,7 @@ class _Run:
         told = None
         while not self.stop.is_set():
             with self.lock:
-                found = self.study.next_turns(count, holder=holder, lease=span)
+                found = self.study.next_turns(count, holder=holder, rig=self.rig, lease=span)
                 if found:
                     self.left = None if self.left is None else self.left + count - len(found)
                     return found

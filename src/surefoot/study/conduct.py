@@ -16,7 +16,8 @@ from surefoot.core.tally import Tally
 from surefoot.stats.rates import clopper_pearson
 from surefoot.study.counts import COUNTS, counts_of, fates
 from surefoot.study.leases import PREFIX, known_as
-from surefoot.study.state import Fold, Result
+from surefoot.study.recording import Result
+from surefoot.study.state import Fold
 from surefoot.study.tasks import Task
 
 PAUSE = timedelta(hours=1)

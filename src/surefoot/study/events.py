@@ -60,9 +60,10 @@ class Event:
     """What the first schema said otherwise."""
     BESIDES: ClassVar[dict[str, frozenset[str]]] = {
         "started": frozenset({"list"}),
+        "leased": frozenset({"rig"}),
         "recorded": frozenset({"clip", "stage"}),
     }
-    """What may be said besides: of a study of a declared list, and of a rollout with a clip or a stage."""
+    """What may be said besides: of a declared list, a turn asked for at a rig, a rollout with a clip or a stage."""
 
     def __post_init__(self) -> None:
         fields = self.KINDS.get(self.kind)

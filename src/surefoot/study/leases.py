@@ -212,7 +212,8 @@ def wait_of(fold: Fold, clock: LeaseClock) -> Wait | None:
         holder = lease.holder
         minutes = int(clock.age(lease) // 60)
     unit = fold.plan.unit
-    who = "which nobody holds: whoever asks next gets it"
+    at = f" at {fold.turns[turn].rig}" if fold.turns[turn].rig else ""
+    who = f"which nobody holds: whoever asks next{at} gets it"
     if holder:
         long = formatting.counted(minutes, "minute") if minutes else "less than a minute"
         who = f"held by {known_as(holder)} for {long}"

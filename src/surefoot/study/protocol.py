@@ -37,7 +37,7 @@ class StudyOperations(Protocol):
         """Progress, and whether to go on: nothing that gives a policy away while the study is blinded."""
         ...
 
-    def next_turn(self, *, holder: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
+    def next_turn(self, *, holder: str = "", rig: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
         """The rollout to run next, held for you until the lease ends; None when the study needs no further one.
 
         Asking again before recording gives the same turn to the same holder.
@@ -45,13 +45,14 @@ class StudyOperations(Protocol):
         Args:
             holder: The robot's or the device's name: started again under it, it gets its turn back. Without a name it
                 gets it back as soon as the process that held it has ended.
+            rig: The rig where you stand, as the plan names it: turns on other rigs are left to others. Left out, any.
             lease: After this long another holder may take the turn.
             wait: While turns that others hold must come in first, wait, and log for whom; otherwise answer None at
                 once, and `status()` tells whether the study is `finished` and what it `waits` for.
         """
         told = None
         while True:
-            found = self.next_turns(1, holder=holder, lease=lease)
+            found = self.next_turns(1, holder=holder, rig=rig, lease=lease)
             if found or not wait:
                 return next(iter(found), None)
             status = self.status()
@@ -63,7 +64,7 @@ class StudyOperations(Protocol):
                 LOG.warning("surefoot: waiting. %s %s", waits.sentence, HAND_BACK)
             time.sleep(POLL)
 
-    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
+    def next_turns(self, count: int, *, holder: str = "", rig: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you; it never waits."""
         ...
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from surefoot import _check
+from surefoot.core.record import Record
 from surefoot.core.words import as_seen
 from surefoot.errors import StudyError
 from surefoot.study.clips import Clip
@@ -23,6 +24,7 @@ from surefoot.study.leases import PREFIX, Wait, known_as
 
 if TYPE_CHECKING:
     from surefoot.study.events import Role
+    from surefoot.study.plans import Plan
     from surefoot.study.state import Fold
 
 Why = Literal[
@@ -61,6 +63,26 @@ class RefusedError(StudyError):
         """Refuse for a reason, in a sentence."""
         super().__init__(f"{message} {hint}" if hint else message)
         self.why, self.message, self.hint = why, message, hint
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Record):
+    """What was recorded for a turn."""
+
+    turn: int
+    attempt: int
+    score: float
+    duration: float | None
+    note: str
+    failure: str
+    author: str
+    time: str
+    holder: str = ""
+    ended: str = "finished"
+    steps: int | None = None
+    reason: str = ""
+    clip: Clip | None = None
+    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +279,18 @@ def owns(holder: str, held_in: str, name: str, role: Role) -> bool:
 def salt() -> str:
     """What makes a line's hash unguessable."""
     return secrets.token_hex(16)
+
+
+def known_rig(plan: Plan, rig: str) -> None:
+    """Refuse a rig on which no pair of the plan is run.
+
+    Raises:
+        RefusedError: The plan names no such rig, or not every policy may run there.
+    """
+    rigs = dict.fromkeys(one for one, _ in plan.stations if one)
+    if rig and rig not in rigs:
+        must = f"be one of {', '.join(rigs)}" if rigs else "be left out: the plan names no rigs"
+        raise RefusedError("invalid", _check.refusal("rig", must, rig))
 
 
 def found_turn(fold: Fold, number: int) -> Any:

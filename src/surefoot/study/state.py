@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from surefoot._secret import Secret
-from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.amendments import changed
 from surefoot.study.clips import Clip
@@ -20,27 +19,8 @@ from surefoot.study.events import Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
 from surefoot.study.plans import Plan
+from surefoot.study.recording import Result
 from surefoot.study.schedules import Turn, block, seed_hash
-
-
-@dataclass(frozen=True, slots=True)
-class Result(Record):
-    """What was recorded for a turn."""
-
-    turn: int
-    attempt: int
-    score: float
-    duration: float | None
-    note: str
-    failure: str
-    author: str
-    time: str
-    holder: str = ""
-    ended: str = "finished"
-    steps: int | None = None
-    reason: str = ""
-    clip: Clip | None = None
-    stage: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +235,11 @@ class Fold:
             "so its verdict could differ. Use the version of surefoot that began the study."
         )
 
-    def open_turn(self, clock: LeaseClock, asker: str) -> Turn | None:
+    def open_turn(self, clock: LeaseClock, asker: str, rig: str = "") -> Turn | None:
         """The turn to hand out next; None when there is none, or none may be begun before others are in.
+
+        At a rig it is the first on that rig. Blocks on other rigs that come before it are opened with it, and wait for
+        whoever asks there: the rule reads all blocks in scheduled order, whoever runs them.
 
         The first that nobody has or holds; but the rest of a pair stays with whoever ran its beginning, where it can:
         it is set up alike there, and scored by the same eyes.
@@ -268,16 +251,18 @@ class Fold:
             return None
         if self.foreign_table:
             raise StudyError(self.foreign)
-        free = [number for number in sorted(self.waiting) if not clock.live(self.leases.get(number))]
+        here = [number for number, turn in sorted(self.waiting.items()) if rig in ("", turn.rig)]
+        free = [number for number in here if not clock.live(self.leases.get(number))]
         mine = [number for number in free if asker in self._at(number)]
         others = [number for number in free if not self._expected_of_another(number, asker, clock)]
         if mine or others:
             return self.waiting[(mine or others)[0]]
         ahead = sum(number not in self.voids for number in range(self.reached + 1, self.scheduled + 1))
-        if ahead < self.decision.room:
-            at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
-            if self.later < most_later(at_work):
-                return self._next_block()[0]
+        at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
+        if self.later < most_later(at_work):
+            coming = self._next_blocks(rig, self.decision.room - ahead)
+            if coming:
+                return coming[-1][0]
         return self.waiting[free[0]] if free else None
 
     def _at(self, number: int) -> set[str]:
@@ -303,11 +288,19 @@ class Fold:
         turns = self.blocks.get(number)
         return number in self.voids or (turns is not None and all(turn.number in self.results for turn in turns))
 
-    def _next_block(self) -> tuple[Turn, ...]:
-        number, first = self.scheduled + 1, self.before.turns + len(self.turns) + 1
-        turns = with_changes(self.decision, self.joins, self.leaves, number).turns  # with those that join meanwhile
-        active = [name for name, often in turns.items() for _ in range(often)]
-        return block(self.plan, self.seed.reveal(), number, first, active, schema=self.schema)
+    def _next_blocks(self, rig: str, most: float) -> list[tuple[Turn, ...]]:
+        """The blocks that come next, up to the first on a rig; none where none of so many is on it."""
+        found: list[tuple[Turn, ...]] = []
+        first = self.before.turns + len(self.turns) + 1
+        while len(found) < most:
+            number = self.scheduled + len(found) + 1
+            turns = with_changes(self.decision, self.joins, self.leaves, number).turns  # with those that join meanwhile
+            active = [name for name, often in turns.items() for _ in range(often)]
+            found.append(block(self.plan, self.seed.reveal(), number, first, active, schema=self.schema))
+            first += len(active)
+            if rig in ("", found[-1][0].rig):
+                return found
+        return []
 
     def rows(self, number: int) -> dict[str, list[float]]:
         """The results of a complete block, by policy, in the order in which its turns were scheduled."""
@@ -365,12 +358,15 @@ class Fold:
         first = event.schema == 1
         seconds = seconds_of(event.time, event.body["until"]) if first else float(event.body["seconds"])
         if number not in self.turns:
-            opened = self._next_block()
-            if number != opened[0].number:
-                raise StudyError(f"turn {opened[0].number} comes next, not turn {number}")
-            self.blocks[opened[0].block] = opened
-            for turn in opened:
-                self.turns[turn.number] = self.waiting[turn.number] = turn
+            rig = event.body.get("rig", "")
+            opened = self._next_blocks(rig, self.plan.horizon if rig else 1)
+            if not opened or number != opened[-1][0].number:
+                comes = opened[-1][0].number if opened else "none"
+                raise StudyError(f"turn {comes} comes next, not turn {number}")
+            for turns in opened:
+                self.blocks[turns[0].block] = turns
+                for turn in turns:
+                    self.turns[turn.number] = self.waiting[turn.number] = turn
         self.leases[number] = Lease(holder, event.role, event.time, seconds, self.version + 1)
         self.had.setdefault(number, set()).add(holder)
 

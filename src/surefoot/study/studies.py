@@ -41,23 +41,24 @@ LOG = logging.getLogger(__name__)
 class Study(StudyLog, StudyOperations):
     """A plan being carried out: which rollout comes next, every result safe, and the moment to stop."""
 
-    def next_turns(self, count: int, *, holder: str = "", lease: timedelta = LEASE) -> list[Turn]:
-        """The rollouts to run next, up to `count`, all held for you; it never waits."""
+    def next_turns(self, count: int, *, holder: str = "", rig: str = "", lease: timedelta = LEASE) -> list[Turn]:
+        """The rollouts to run next, up to `count`, on a rig or on any, all held for you; it never waits."""
         _check.whole(count, "count", least=1)
+        recording.known_rig(self.plan, rig)
         seconds = _check.positive(lease.total_seconds(), "lease")
         name = holder or self._name
         if count > 1:
             with contextlib.suppress(ConflictError), self.together():
-                return self._leased(count, name, seconds)
-        return self._leased(count, name, seconds)
+                return self._leased(count, name, rig, seconds)
+        return self._leased(count, name, rig, seconds)
 
-    def _leased(self, count: int, name: str, seconds: float) -> list[Turn]:
+    def _leased(self, count: int, name: str, rig: str, seconds: float) -> list[Turn]:
         chosen: list[Turn] = []
 
         def ask(fold: Fold) -> Made:
             last = None if fold.last is None or fold.last.event.kind != "leased" else fold.last.event.body
             if not chosen or last is None or (last["turn"], last["holder"]) != (chosen[-1].number, name):
-                chosen[:] = [] if fold.finished else self._own(fold, name)[:count]
+                chosen[:] = [] if fold.finished else self._own(fold, name, rig)[:count]
                 for number in sorted(fold.waiting) if len(chosen) < count and not fold.finished else ():
                     held = fold.leases.get(number)
                     if held is not None and held.seconds and gone(held.holder):
@@ -66,20 +67,21 @@ class Study(StudyLog, StudyOperations):
                 return None
             rest = fold.blocks.get(chosen[-1].block, ()) if chosen else ()  # a pair stays together
             fresh = (one for one in rest if one.number in fold.waiting and one.number not in fold.leases)
-            turn = next(fresh, None) or fold.open_turn(self.clock, name)
+            turn = next(fresh, None) or fold.open_turn(self.clock, name, rig)
             if turn is None:
                 return None
             chosen.append(turn)
-            return "leased", {"turn": turn.number, "holder": name, "seconds": seconds}
+            asked = {"turn": turn.number, "holder": name, "seconds": seconds}
+            return "leased", {**asked, "rig": rig} if rig else asked
 
         while self._write(ask) and len(chosen) < count:
             pass
         self._handed |= {turn.number: name for turn in chosen}
         return sorted(chosen, key=lambda turn: turn.number)
 
-    def _own(self, fold: Fold, name: str) -> list[Turn]:
-        """What is held under a name and in this role."""
-        held = fold.held(self.clock, name)
+    def _own(self, fold: Fold, name: str, rig: str) -> list[Turn]:
+        """What is held under a name and in this role, on a rig or on any."""
+        held = [turn for turn in fold.held(self.clock, name) if rig in ("", turn.rig)]
         return [turn for turn in held if recording.owns(name, fold.leases[turn.number].role, name, self.role)]
 
     def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:

@@ -87,7 +87,7 @@ async function send(op) {
 }
 
 async function refill() {
-  const answer = await ask("/turns/next", { ahead: Number(ahead) });
+  const answer = await ask("/turns/next", { ahead: Number(ahead), rig: $("rig")?.value ?? "" });
   if (!answer.ok) throw new Away(answer.said);
   const { turn, ahead: more, waiting } = answer.content;
   learned(answer.content.status);
@@ -167,6 +167,12 @@ function endSession() { // what this device holds goes to whoever asks next; wha
   store.drop("timer");
   enqueue({ kind: "release", body: {} });
   settled(held ? `The session is ended; ${held} ${held === 1 ? "turn is" : "turns are"} handed back.` : "The session is ended.");
+}
+
+function moved() { // to another rig: what was held for the one before, and not begun, goes to whoever is there
+  store.write("rig", $("rig").value);
+  store.write("turns", []);
+  enqueue({ kind: "release", body: {} });
 }
 
 function beginAgain() {
@@ -251,10 +257,10 @@ function render() {
     $("same").hidden = !turn.same_start_as;
     $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up in the same way.` : "";
   } else {
-    $("idle-title").textContent = store.read("ended", false) && !signedOut ? "The session is ended" : signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? "Others hold the turns that come next" : "Asking for a turn";
+    $("idle-title").textContent = store.read("ended", false) && !signedOut ? "The session is ended" : signedOut ? "Signed out" : away ? "No more turns are known here" : idle ? ($("rig")?.value ? `No turn at ${$("rig").value} now` : "Others hold the turns that come next") : "Asking for a turn";
     $("idle-text").textContent = store.read("ended", false) && !signedOut ? "What this device held is handed back. What was entered is kept." : signedOut ? "Scan the code again; what you entered is kept." : away
       ? "What you entered is kept in this browser. It is sent, and the next turn comes, as soon as the server is back."
-      : idle ? "A turn appears here as soon as one is free." : "";
+      : idle ? `${status?.waits && !stalled ? `${status.waits.sentence} ` : ""}A turn appears here as soon as one is free.` : "";
   }
   $("again").hidden = !store.read("ended", false);
   $("end").disabled = store.read("ended", false);
@@ -262,6 +268,7 @@ function render() {
   $("log").textContent = status?.head ? `Log: ${status.version} lines, mark ${status.version}:${status.head.slice(0, 16)}` : "";
   const kept = clock(), undone = Boolean(turn) && taken(turn) !== null;
   $("start").hidden = undone;
+  if ($("rig")) $("rig").disabled = away || Boolean(kept); // what has begun is finished where it is
   if (undone) $("turn-label").textContent = `Turn ${turn.number}, to record again: its ${minutes(seconds(kept))} stays`;
   for (const button of $("tags").children) button.setAttribute("aria-pressed", button.textContent === $("failure").value ? "true" : "false");
   const act = !kept ? "Start" : kept.stop ? "Resume" : "Stop";
@@ -279,7 +286,7 @@ function render() {
   $("pill").textContent = { out: `Signed out${count}`, offline: `Offline${count}`, sending: `Sending${count}`, online: refused.length ? `${refused.length} refused` : "Online" }[state];
   $("queue-text").textContent = { out: "This browser must join again before anything can be sent.", offline: `${why} Entries wait in this browser and are sent once, in order.`, sending: "Entries are being sent.", online: "The server has confirmed everything entered here." }[state]
     + (keeps() ? "" : " This browser cannot store entries: do not close this page while entries wait.");
-  const kinds = { record: "result", undo: "undo", void: "void", check: "checklist", release: "end of session" };
+  const kinds = { record: "result", undo: "undo", void: "void", check: "checklist", release: "turns handed back" };
   $("queue").replaceChildren(...waiting.map((op) => made("li", `${op.turn ? `Turn ${op.turn} · ${op.code} · ` : ""}${kinds[op.kind]}`)));
   $("refusals").replaceChildren(...refused.map((name) => refusal(name, store.read(name, {}), kinds)));
   const alarm = refused.length ? store.read(refused.at(-1), {}).said ?? "" : fault;
@@ -374,6 +381,11 @@ function operate() {
   for (const button of document.querySelectorAll("[data-opens]")) button.addEventListener("click", () => opens(button.dataset.opens));
   $("pill").addEventListener("click", () => opens("queue-box"));
   $("take-over").addEventListener("click", takeOver);
+  if ($("rig")) {
+    $("rig").value = store.read("rig", "");
+    if (!$("rig").value) $("rig").value = ""; // the plan names it no more
+    $("rig").addEventListener("change", moved);
+  }
   $("again").addEventListener("click", beginAgain);
   const after = { "undo-box": ["undo", undo], "void-box": ["void", voidPair], "check-box": ["check", checked], "end-box": ["end", endSession], "queue-box": ["send", pump] };
   for (const [id, [word, then]] of Object.entries(after)) {
