@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from tests.support.samples import put
 
 
 def test_a_million_columns(tmp_path: Path) -> None:
-    started = time.monotonic()
     header = ",".join(f"c{number}" for number in range(1_000_000))
     with pytest.raises(sf.DataError, match="a row must have at most 10,000 columns; got 1,000,000"):
         sf.read(put(tmp_path, "wide.csv", header + "\n"))
@@ -22,7 +20,6 @@ def test_a_million_columns(tmp_path: Path) -> None:
     record = json.dumps({"policy": "a", "success": 1} | {f"c{number}": 1 for number in range(20_000)})
     with pytest.raises(sf.DataError, match="a row must have at most 10,000 columns"):
         sf.read(put(tmp_path, "wide.jsonl", record + "\n" + record + "\n"))
-    assert time.monotonic() - started < 20
 
 
 def test_one_endless_line(tmp_path: Path) -> None:
