@@ -27,7 +27,7 @@ test: $(READY)  ## The tests of every module, and every example in the docstring
 end-to-end: $(READY)  ## The program as people meet it: in a browser, killed, page by page of the docs, as an Action.
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "end_to_end and not slow" tests
 
-quick: $(READY)  ## The tests of what you changed, and of the tree, in under a minute (ARGS="stats/rates.py core": of these).
+quick: $(READY)  ## The tests of what you changed, and of the tree, in under half a minute (ARGS="stats/rates.py core": of these).
 	@$(BIN)/python tools/quick.py $(ARGS)
 
 check: $(READY)  ## Style, types, layers, docs: types and docs take as long as each other, so they are checked at once.

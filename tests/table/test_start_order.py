@@ -1,4 +1,4 @@
-"""Tests of `surefoot.table.start_order`: whatever has ended, what counts is a prefix of the order of the starts."""
+"""Tests of `surefoot.table.start_order`, `surefoot.table.run_order`."""
 
 import polars as pl
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.table import start_order as starts
+from surefoot.table.run_order import declared_order, in_blocks
 from surefoot.table.start_order import Started
 from tests.support.parallel_runs import parallel
 
@@ -165,3 +166,28 @@ def test_times_under_any_name_are_told_from_numbers():
     orders = {tuple(starts.by_starts(table, "success", BOTH, name)[0].polars()["zz"]) for name in ("zz", "n", "unix")}
     assert orders == {tuple(sorted(moments))}
     assert starts.start_column(table, "policy") is None
+
+
+# --- Run order
+
+
+@pytest.mark.parametrize(
+    ("contexts", "blocked"),
+    [
+        ("aaaaabbbbbccccc", True),
+        ("abcabcabcabcabc", False),
+        ("aaaaaaaaaaaaaaa", False),
+        ("abcdefghijklmno", False),
+        ("aaabbb", False),
+    ],
+)
+def test_blocks_are_runs_longer_than_chance(contexts, blocked):
+    assert in_blocks(tuple(contexts)) is blocked
+
+
+@pytest.mark.parametrize("name", ["task", "scene", "zz"])
+def test_an_order_may_begin_anew_in_each_level_whatever_it_is_called(name):
+    rows = [(policy, f"s{unit}", n, n % 2) for policy in "ab" for unit in range(4) for n in range(10)]
+    table = pl.DataFrame(rows, schema=["policy", name, "order", "success"], orient="row")
+    assert declared_order(sf.read(table))
+    assert not declared_order(sf.read(pl.concat([table, table])))

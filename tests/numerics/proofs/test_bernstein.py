@@ -1,14 +1,18 @@
-"""Is the proved maximum of a polynomial really its maximum?"""
+"""Is the proved maximum of a polynomial really its maximum?
 
+Tests of `surefoot.numerics.proofs.bernstein`, `surefoot.numerics.proofs.chebyshev`.
+"""
+
+import math
 from fractions import Fraction
 from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.numerics.proofs import bernstein
+from surefoot.numerics.proofs import bernstein, chebyshev
 
 
 def exact(coefficients: list[float], place: float) -> float:
@@ -89,3 +93,25 @@ def test_a_search_cut_short_is_wider_and_still_right(rounds: int, monkeypatch: p
     assert least <= low <= high <= most
     assert most - least > 1e-6
     assert bernstein.value_at(coefficients, at) >= least
+
+
+# --- Chebyshev
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(0.0, 1.0), min_size=2, max_size=400))
+def test_the_certified_maximum_is_above_a_fine_grid_and_attained(weights):
+    """Any mixture of binomial chances with weights in [0, 1] is a probability of the kind that is bounded."""
+    n = len(weights) - 1
+    logs = np.array([math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(n + 1)])
+
+    def f(t, _=0.0):
+        t = np.clip(t, 1e-300, 1 - 1e-16)[:, None]
+        k = np.arange(n + 1)
+        return np.exp(logs + k * np.log(t) + (n - k) * np.log1p(-t)) @ np.array(weights)
+
+    peak = chebyshev.maximise(f, n)
+    grid = f(np.linspace(0, 1, 3001)).max()
+    assert peak.high >= grid * (1 - 1e-12)
+    assert peak.value <= peak.high
+    assert peak.high - max(peak.value, grid) < 1e-6
