@@ -104,9 +104,9 @@ def test_writes_the_figure(capsys, tmp_path, name):
         ("policy\tscore\nold\t0,5\n", [], 65, "Write a decimal point: 0.5."),
         ("policy,scroe\nold,0.5\n", [], 65, "Is 'scroe' the score?"),
         ("policy,success\nold,0.5\n", [], 65, "say --column score=success, with --low and --high"),
-        ("0.5\n", ["--quantile", "2"], 64, "`tau` must be strictly between 0 and 1; got 2.0."),
+        ("0.5\n", ["--quantile", "2"], 64, "`--quantile` must be strictly between 0 and 1; got 2.0."),
         ("0.5\n", ["--low", "1"], 64, "`--low` must be below `--high`"),
-        ("0.5\n", ["--using", "dkw"], 64, "`--using` must be one of ks, tail-tight; got 'dkw'."),
+        ("0.5\n", ["--using", "dkw", "--figure", "f.svg"], 64, "`--using` must be one of ks, tail-tight; got 'dkw'."),
         ("0.5\n", ["--confidence", "95"], 64, "Write 0.95 for 95%."),
     ],
 )

@@ -11,6 +11,8 @@ import typer
 
 from surefoot.cli import modes
 from surefoot.cli.main import application
+from surefoot.study.plans import Plan
+from surefoot.study.studies import Study
 from tests.support.command_line import said
 
 CALLS = {
@@ -41,6 +43,78 @@ CALLS = {
         "files --cost": "rows.csv --cost tokens=90",
         "preferences": "preferences.csv",
     },
+    "slices": {
+        "files": "rows.csv --first a --second b",
+        "files --only": "rows.csv --only b",
+    },
+    "items": {
+        "files": "rows.csv",
+        "files --draw": "rows.csv --draw 10 --seed 7 -o drawn.csv",
+        "files --drawn": "rows.csv --drawn nightly.csv",
+    },
+    "gate": {
+        "files": "rows.csv needs.toml --first a --second b",
+        "files --previous": "rows.csv needs.toml --previous before.csv",
+        "files, two runs": "rows.csv before.csv needs.toml",
+    },
+    "band": {
+        "scores": "0.2 0.9 1.0 0.75 1.0 0.6 1.0 0.95",
+        "files": "rows.csv --policy a --score progress",
+    },
+    "replay": {
+        "pairs": "pairs.csv",
+        "files": "rows.csv --first a --second b",
+        "files, many policies": "rows.csv",
+    },
+    "watch": {
+        "a file": "rows.csv --first a --second b --horizon 200 --in-start-order",
+        "a file --once": "rows.csv --first a --second b --horizon 200 --in-start-order --once",
+    },
+    "report": {
+        "files": "rows.csv",
+        "a study": "study.db",
+    },
+    "plan race": {
+        "--policies": "--policies 3 --horizon 20 --runs 5",
+        "--rates": "--rates 0.9,0.6,0.2 --horizon 20 --runs 5",
+        "--from": "--from rows.csv --horizon 20 --runs 5",
+    },
+    "plan halve": {
+        "--policies": "--policies 3 --budget 60 --runs 5",
+        "--rates": "--rates 0.9,0.6,0.2 --budget 60 --runs 5",
+        "--from": "--from rows.csv --budget 60 --runs 5",
+    },
+    "plan best": {
+        "--policies": "--policies 3 --budget 60 --horizon 20 --runs 5",
+        "--rates": "--rates 0.9,0.6,0.2 --budget 60 --horizon 20 --runs 5",
+        "--from": "--from rows.csv --budget 60 --horizon 20 --runs 5",
+    },
+    "study create": {
+        "a new plan": "new.toml --policies a,b --check",
+        "an existing plan": "plan.toml --check",
+    },
+    "study run": {
+        "--command": "study.db --command true",
+        "--runner": "study.db --runner lab:rollout",
+        "--gym": "study.db --gym CartPole-v1",
+    },
+    "study record": {
+        "a study here": "study.db 1 success",
+        "a served study": "http://127.0.0.1:1 1 success",
+    },
+    "study invite": {
+        "a name": "anna study.db",
+        "a name --end": "anna study.db --end",
+    },
+    "best": {"": "rows.csv"},
+    "columns": {"": "rows.csv"},
+    "audit": {"": "rows.csv"},
+    "plan rate": {"": "0.2"},
+    "plan bound": {"": "--tightness 0.2"},
+    "plan band": {"": "0.2"},
+    "plan mean": {"": "0.2 --spread 0.3"},
+    "plan gate": {"": "needs.toml --expect success=0.8"},
+    "plan next": {"": "rows.csv --first a --second b --budget 60"},
     "plan compare": {
         "rates": "--first 0.9 --second 0.5",
         "rates --units": "--first 0.9 --second 0.5 --units 20",
@@ -53,7 +127,9 @@ CALLS = {
         "--from": "--from rows.csv --runs 5 --horizon 10",
     },
 }
-"""A call in every mode."""
+"""A call in every mode; a command that is not in the table has one, in which all of its options act."""
+LOOKED_AT = ("rate", "compare", "rank", "slices", "band", "replay", "gate", "items", "best", "columns", "audit", "plan")
+"""The first words of commands that change nothing, so that what their options do can be looked at here."""
 
 VALUES = {
     "using": "clopper-pearson", "seed": "3", "requires": "0.5", "population": "120", "pass-at": "2", "pass-all": "2",
@@ -66,6 +142,19 @@ VALUES = {
     "helped-by": "tokens", "pairs": "20,12,2,16", "counts": "counts.csv", "prior": "1", "figure": "figure.svg",
     "rollouts": "30", "power": "0.9", "claim": "better", "repeats": "7", "spread": "0.3", "rule": "savi",
     "horizon": "60", "futility": "0.2", "first-only": "0.3", "second-only": "0.1", "gain": "0.3", "units": "20",
+    "only": "a", "ways": "1", "draw": "9", "drawn": "nightly.csv", "output": "items.csv", "quantile": "0.3",
+    "worst": "0.4", "at-least": "0.5", "measure": "score", "start-order": "attempt", "within": "0.1", "every": "9",
+    "first-start": "0", "parallel": "4", "figures": "figures", "width": "3in", "style": "ggplot", "title": "Page",
+    "collected": "one", "curve": "0.2,0.6,0.7", "policies": "4", "budget": "90", "store": "other.db",
+    "assume": "0.9,0.6",
+    "pilot": "rows.csv", "levels": "0,0.5,1", "environments": "shared", "tasks": "x,y", "conditions": "x,y",
+    "items": "items.csv", "author": "me", "command": "true", "runner": "lab:other", "gym": "CartPole-v1",
+    "success": "lab:f", "max-steps": "9", "video": "clips", "workers": "2", "batch": "2", "time-limit": "9",
+    "turns": "3",
+    "holder": "arm", "clips": "clips", "clips-from": "camera", "notify": "true", "reason": "why", "duration": "9",
+    "failure": "fell", "note": "again", "clip": "a.mp4", "role": "runner", "address": "http://lab", "tokens": "t.json",
+    "rate": "0.9", "tightness": "0.1", "mean": "0.4", "expect": "success=0.9", "half-width": "0.1", "host": "lab",
+    "key": "key.pem", "certificate": "cert.pem", "check": "",
     "from": "rows.csv", "rates": "0.9,0.6,0.2", "question": "best", "correlation": "0.5", "runs": "7", "jobs": "1",
 }  # fmt: skip
 """A value for every option that takes one."""
@@ -80,6 +169,8 @@ BESIDE = {
     "labels-method": "--human labels.csv",
     "pool-runs": "before.csv",
     "setting": "--weights settings",
+    "using": "--figure figure.svg",
+    "helped-by": "--population 90 --randomised",
 }
 """What an option needs beside it to act, where that is taken."""
 GIVEN = {"paired": "--unpaired"}
@@ -102,6 +193,8 @@ def acts(command: str, mode: str, option: str) -> bool:
     """Whether an option acts in a mode, or chooses another that the words can have."""
     chooses = {f"--{option}", f"{mode.partition(', ')[0]} --{option}"} & {*CALLS[command]}
     refused = mode == "files, two runs" and option in ("by", "cost")
+    if command not in modes.MODES:
+        return True
     return mode in modes.modes_with(command, option) or (bool(chooses) and not refused)
 
 
@@ -124,6 +217,11 @@ def folder(tmp_path_factory):
         (place / name).write_text("\n".join(lines))
     (place / "labels.csv").write_text("item,attempt,policy,human\n" + "\n".join(labels[:222]))
     (place / "counts.csv").write_text("policy,successes,rollouts\na,17,20\nb,12,20\nc,9,20\n")
+    (place / "pairs.csv").write_text("\n".join(f"{rng.random():.2f},{rng.random():.2f}" for _ in range(40)))
+    need = '[gate]\nconfidence = 0.9\n[[gate.need]]\nmeasure = "success"\nrate_at_least = 0.2\n'
+    (place / "needs.toml").write_text(need)
+    (place / "plan.toml").write_text(Plan(policies=("a", "b"), horizon=20).to_toml())
+    Study.create(Plan(policies=("a", "b"), horizon=20), place / "study.db")
     met = "a,b,first\nb,c,first\na,c,second\nb,a,tie\n" * 6
     (place / "preferences.csv").write_text(f"first,second,preferred\n{met}")
     return place
@@ -155,8 +253,54 @@ def test_an_option_that_does_nothing_is_refused_by_name(capsys, monkeypatch, fol
     assert f"--{option}" in err
 
 
+BESIDE_PAIRS = [
+    (command, option, each, told)
+    for told, table in (("it does nothing without it", modes.WITH), ("it does nothing there", modes.WITHOUT))
+    for command, of in table.items()
+    for option, others in of.items()
+    for each in others.split()
+]
+
+
+@pytest.mark.parametrize(("command", "option", "other", "told"), BESIDE_PAIRS)
+def test_an_option_is_refused_without_what_it_needs_or_beside_what_takes_its_place(
+    capsys, monkeypatch, folder, command, option, other, told
+):
+    monkeypatch.chdir(folder)
+    watched = "rows.csv --first a --second b --horizon 9"
+    alone = {"study serve": "study.db", "study report": "study.db", "watch": watched}
+    words = [*command.split(), *alone.get(command, next(iter(CALLS.get(command, {"": ""}).values()))).split()]
+    both = [option, *others_but(command, option, other)] if told.endswith("it") else [option, other]
+    for one in both:
+        words += f"--{one} {VALUES.get(one, '')}".split()
+    code, out, err = said(capsys, *words)
+    assert (code, out) == (64, "")
+    assert f"`--{option}`" in err
+    assert f"`--{other}`" in err
+    assert told in err
+
+
+def others_but(command: str, option: str, other: str) -> list[str]:
+    """What an option needs, but for one."""
+    return [each for each in modes.WITH[command][option].split() if each != other]
+
+
+def test_every_option_of_every_command_is_in_the_table_or_in_a_command_with_one_mode():
+    for command, mode, option in options():
+        known = modes.MODES.get(command)
+        if known is not None:
+            assert modes.modes_with(command, option) or option in REFUSED_ALWAYS.get(command, ""), (command, option)
+            assert mode in known
+
+
+REFUSED_ALWAYS = {"items": "score low high"}
+"""Options of reading that a command has because all have them, and that do nothing there."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("command", "mode", "option"), [one for one in options() if acts(*one)])
+@pytest.mark.parametrize(
+    ("command", "mode", "option"), [one for one in options() if acts(*one) and one[0].split()[0] in LOOKED_AT]
+)
 def test_an_option_acts(capsys, monkeypatch, folder, outcomes, command, mode, option):
     monkeypatch.chdir(folder)
     words = [*command.split(), *call(command, mode, option)]
@@ -185,4 +329,5 @@ def call(command: str, mode: str, option: str) -> list[str]:
 
 
 def test_every_mode_has_a_call():
-    assert {name: [*of] for name, of in CALLS.items()} == {name: [*of] for name, of in modes.MODES.items()}
+    several = {name: [*of] for name, of in CALLS.items() if [*of] != [""]}
+    assert several == {name: [*of] for name, of in modes.MODES.items()}

@@ -67,13 +67,13 @@ def test_what_best_tells_to_run_next_runs(earlier, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("race",), "`--policies` must be given, or `--rates`, or `--from`"),
+        (("race",), "One of `--policies`, `--rates` and `--from`"),
         (("race", "--policies", "1"), "`--policies` must be at least 2"),
         (("race", "--policies", "1001"), "at most 1,000 policies; got 1,001"),
         (("race", "--rates", "0.5"), "`--rates` must be 2 or more rates"),
         (("race", "--rates", "0.5,1.5"), "--rates"),
-        (("race", "--rates", "0.5,0.6", "--policies", "2"), "`--policies` must be left out with `--rates`"),
-        (("race", "--rates", "0.5,0.6", "--curve", "0.5,0.6"), "`--rates` must come without `--curve`"),
+        (("race", "--rates", "0.5,0.6", "--policies", "2"), "`--policies` and `--rates` must not be given"),
+        (("race", "--rates", "0.5,0.6", "--curve", "0.5,0.6"), "`--curve` needs `--policies`"),
         (("race", "--policies", "3", "--within", "2"), "`--within` must be above 0 and below 1"),
         (("race", "--policies", "3", "--horizon", "1"), "`--horizon` must be at least 2"),
         (("halve", "--policies", "20", "--budget", "10"), "`--budget` must be at least 143 for 20 policies"),

@@ -37,7 +37,7 @@ def test_a_pilot_takes_the_place_of_rates(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        ((), "`--rates` must be given"),
+        ((), "One of `--rates` and `--from`"),
         (("--rates", "0.5,0.4"), "three policies or more"),
         (("--rates", "0.5,x"), "three or more rates"),
         (("--rates", "0.5,1.5"), "--rates"),

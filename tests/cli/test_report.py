@@ -83,5 +83,5 @@ def test_a_study_given_to_report_has_its_own_page_written(here, capsys):
 def test_a_study_given_to_report_takes_no_option_that_its_plan_declared(here, capsys):
     create(capsys)
     assert run(["report", "study.db", "--collected", "shared"]) == 64
-    assert "leave out `--collected`" in capsys.readouterr().err
+    assert "`--collected` needs a file of results" in capsys.readouterr().err
     assert not (here / "report.html").exists()

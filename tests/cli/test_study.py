@@ -112,7 +112,7 @@ def test_refusals_say_what_to_do(here, capsys, monkeypatch, words, code, hint):
 def test_refusals_of_a_study_that_is_there(here, capsys):
     create(capsys)
     for words, code, hint in (
-        (("create", "--policies", "a,b"), 64, "`--policies` must be left out when plan.toml exists"),
+        (("create", "--policies", "a,b"), 64, "`--policies` needs a new plan"),
         (("run",), 64, "One of `--command`, `--runner` and `--gym` must be given"),
         (("run", "--command", "true", "--turns", "0"), 64, "at least 1"),
         (("unblind",), 65, "A reason must be given"),
@@ -134,7 +134,7 @@ def test_refusals_of_other_files_beside_a_study(here, capsys):
     (here / "short.key").write_text("abc")
     (here / "log.jsonl").write_bytes(b"\xff\xfe")
     for words, code, hint in (
-        (("serve", "study.db", "--certificate", "a.pem"), 64, "`--certificate` and `--key` must be given together."),
+        (("serve", "study.db", "--certificate", "a.pem"), 64, "`--certificate` needs `--key`"),
         (("release",), 64, "`--holder` must be given, such as --holder 'arm 1'"),
         (("release", "--holder", "arm 1"), 65, "'arm 1' holds no turn; nothing was handed back."),
         (("backup", "--key", "short.key"), 65, "short.key: it must hold a key of at least 16 characters."),

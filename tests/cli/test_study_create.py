@@ -175,4 +175,4 @@ def test_predictions_that_do_not_fit_begin_nothing(here, capsys, text, word, cod
 def test_predictions_need_a_list(here, capsys):
     code, _, err = said(capsys, "create", "--policies", "new,old", "--helped-by", "p")
     assert code == 64
-    assert "`--helped-by` must be given with `--items`" in err
+    assert "`--helped-by` needs `--items`" in err

@@ -190,9 +190,9 @@ def test_a_runner_of_ones_own_is_named_on_the_command_line(here, capsys):
         (
             ["--policy", "new=my_polls:new", "--batch", "2"],
             64,
-            "`--batch` must be given with a `--runner`, or a `--command`",
+            "`--gym` must be left out with `--batch`",
         ),
-        (["--policy", "new=my_polls:new", "--command", "true"], 64, "One of `--command`, `--runner` and `--gym`"),
+        (["--policy", "new=my_polls:new", "--command", "true"], 64, "`--command` and `--gym` must not be given"),
         (["--policy", "new=my_polls:new"], 65, "'old' is not among them"),
     ],
 )
@@ -206,4 +206,4 @@ def test_what_is_wrong_with_an_environment_is_told_before_the_first_turn(here, c
 
 def test_what_belongs_to_an_environment_is_refused_without_one(here, capsys):
     assert run(["study", "run", "study.db", "--command", "echo true", "--video", "clips"]) == 64
-    assert "must be given with `--gym`" in capsys.readouterr().err
+    assert "`--video` needs `--gym`" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from surefoot import _check, stats
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.core import formatting as shown
 from surefoot.core.bands import Band
 from surefoot.core.scores import Scores
@@ -20,6 +20,7 @@ QUANTILES, WORST = (0.05, 0.1, 0.25, 0.5), (0.25,)
 LONGEST_LIST = 1 << 27
 
 
+@modes.of("band")
 def band(
     data: Annotated[
         list[str],
@@ -59,6 +60,11 @@ def band(
         surefoot band scores.txt --figure worst-case.svg
     """
     marked = _check.choice(using, "--using", {"ks": "ks", "tail-tight": "tail_tight"})
+    given = modes.given(band, locals())
+    modes.settled("band", "scores" if all(map(terminal.is_number, data)) else "files", given)
+    for option, shares in (("--quantile", quantile), ("--worst", worst)):
+        for share in shares or ():
+            _check.fraction(share, option)
     scores = _scores(data, score, policy, low, high)
     bands = {"ks": stats.band(scores, confidence=confidence)}
     if marked == "tail_tight" or len(scores) <= MOST_TAIL_TIGHT:  # refused for more, when it is asked for

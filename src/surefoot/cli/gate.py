@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot.cli import compare_output, files, label_options, terminal, two_runs
+from surefoot.cli import compare_output, files, label_options, modes, terminal, two_runs
 
 if TYPE_CHECKING:
     from surefoot.analysis.gates import Gated
 
 
+@modes.of("gate")
 @files.reads
 def gate(
     what: Annotated[
@@ -100,8 +101,6 @@ def gate(
     if len(needs) != 1 or not paths:
         raise ValueError("`gate` must have files of results and one TOML file of needs: results.csv release.toml.")
     asked = sf.read_gate(needs[0])
-    if previous is not None:
-        terminal.refuse({"--human": human_labels}, "be left out with `--previous`; it does nothing there.")
     table = label_options.labelled(files.table(paths, reading), human_labels, labels_method, reading.score)
     again = None if previous is None else files.table([previous], reading)
     runs = two_runs.pair_of_runs(
@@ -109,6 +108,8 @@ def gate(
     )
     now, before = (table, None) if runs is None else (runs.now, runs.before)
     if runs is not None:
+        if previous is None:
+            modes.refuse("gate", "files, two runs", modes.given(gate, locals()))
         typer.echo(f"note: {runs.says}", err=True)
     elif first is None and asked.first is None and len(table.policies) > 1:
         first, second = files.two_policies(table, paths, None, second or asked.second)

@@ -9,11 +9,12 @@ import typer
 
 import surefoot as sf
 from surefoot._files import write_whole
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.core.formatting import csv_text
 from surefoot.core.interval import Interval
 
 
+@modes.of("items")
 @files.reads
 def items(
     paths: files.Paths,
@@ -49,14 +50,6 @@ def items(
 
         surefoot items tonight.csv --drawn nightly.csv
     """
-    if draw is not None and drawn is not None:
-        raise ValueError("`--draw` and `--drawn` must not be given together.")
-    if (draw is None) != (seed is None):
-        raise ValueError("`--draw` must come with `--seed`, which decides what is drawn, and `--seed` with `--draw`.")
-    if draw is not None and output is None:
-        raise ValueError("`--draw` must come with `-o FILE`: the items that are drawn are written there.")
-    if drawn is not None and output is not None:
-        raise ValueError("`-o` must be left out with `--drawn`; it does nothing there.")
     table = files.table(paths, reading)
     if draw is not None and output is not None:
         from surefoot.analysis.item_draws import draw_items

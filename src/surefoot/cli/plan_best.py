@@ -9,7 +9,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.core import formatting
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class AssumedPolicies(NamedTuple):
         return tuple(f"policy {place}" for place in range(1, len(self.laws) + 1))
 
 
+@modes.of("plan race")
 def race(
     policies: Policies = None,
     rates: Rates = None,
@@ -82,7 +83,7 @@ def race(
 
         surefoot plan race --from checkpoints.csv --horizon 400
     """
-    given = _assumed(policies, rates, curve, pilot, (score, low, high))
+    given = _assumed(policies, rates, curve, pilot, files.Reading(score=score, low=low, high=high))
     told: dict[str, Any] = {"within": within, "budget": budget, "confidence": confidence, **given.ends}
     design = sf.sequential.Race(given.names, _check.whole(horizon, "--horizon", least=2), **told)
     first = _simulated(design, given, runs, seed, confidence)
@@ -90,6 +91,7 @@ def race(
     _show([first], [equal], given, (runs, seed, confidence), as_json)
 
 
+@modes.of("plan halve")
 def halve(
     budget: Annotated[int, typer.Option("--budget", help="The rollouts of all policies together.")],
     policies: Policies = None,
@@ -115,7 +117,7 @@ def halve(
 
         surefoot plan halve --from checkpoints.csv --budget 500
     """
-    given = _assumed(policies, rates, curve, pilot, (score, low, high))
+    given = _assumed(policies, rates, curve, pilot, files.Reading(score=score, low=low, high=high))
     design = sf.sequential.Halve(given.names, budget=budget, confidence=confidence, **given.ends)
     first = _simulated(design, given, runs, seed, confidence)
     if not as_json:
@@ -124,6 +126,7 @@ def halve(
     _show([first], [max(1, budget // len(given.laws))], given, (runs, seed, confidence), as_json)
 
 
+@modes.of("plan best")
 def best(
     policies: Policies = None,
     rates: Rates = None,
@@ -150,7 +153,7 @@ def best(
 
         surefoot plan best --policies 20 --budget 500 --within 0.05
     """
-    given = _assumed(policies, rates, curve, pilot, (score, low, high))
+    given = _assumed(policies, rates, curve, pilot, files.Reading(score=score, low=low, high=high))
     count = len(given.laws)
     most = _check.whole(EACH * count if budget is None else budget, "--budget", least=count)
     told: dict[str, Any] = {"confidence": confidence, **given.ends}
@@ -204,26 +207,15 @@ def _assumed(
     rates: str | None,
     curve: str | None,
     pilot: Path | None,
-    of_the_pilot: tuple[str | None, float | None, float | None],
+    reading: files.Reading,
 ) -> AssumedPolicies:
     """What is assumed of the policies: by rates, a learning curve, an earlier file, or evenly spread."""
-    ways = {"--rates": rates, "--curve": curve, "--from": pilot}
-    said = [word for word, value in ways.items() if value is not None]
-    if len(said) > 1:
-        raise ValueError(f"`{said[0]}` must come without `{said[1]}`: both say how good the policies are.")
-    score, low, high = of_the_pilot
-    if pilot is None:
-        terminal.refuse({"--score": score, "--low": low, "--high": high}, "come with `--from`.")
-    if policies is not None and (pilot is not None or rates is not None):
-        raise ValueError(f"`--policies` must be left out with `{said[0]}`, which says how many there are.")
     if pilot is not None:
-        return _of_file(pilot, score, low, high)
+        return _of_file(pilot, reading)
     binary = {"low": 0.0, "high": 1.0, "binary": True}
     if rates is not None:
         listed = _numbers(rates, "--rates", 2)
         return AssumedPolicies(list(listed), binary, f"Assumed: {len(listed):,} success rates as given.")
-    if policies is None:
-        raise ValueError("`--policies` must be given, or `--rates`, or `--from` for an earlier file.")
     count = _check.whole(policies, "--policies", least=2)
     points = SPREAD if curve is None else _numbers(curve, "--curve", 2)
     told = "evenly spread from 50% to 90%; say --rates, --curve or --from" if curve is None else "along the curve"
@@ -245,11 +237,11 @@ def _numbers(words: str, option: str, least: int) -> tuple[float, ...]:
     return tuple(_check.rate(float(word), option) for word in given)
 
 
-def _of_file(path: Path, score: str | None, low: float | None, high: float | None) -> AssumedPolicies:
+def _of_file(path: Path, reading: files.Reading) -> AssumedPolicies:
     from surefoot.planning.best_of_many import pulled_together
 
-    table = files.table([path], files.Reading(score=score, low=low, high=high))
-    what, names = files.measure_of(table, score), table.policies
+    table = files.table([path], reading)
+    what, names = files.measure_of(table, reading.score), table.policies
     if len(names) < 2:
         raise _check.refused("--from", "hold two policies or more", len(names))
     if what == "success":

@@ -67,9 +67,6 @@ def rank(
 
         surefoot plan rank --rates 0.9,0.7,0.5,0.3 --question best
     """
-    if (rates is None) == (pilot is None):
-        raise ValueError("`--rates` must be given, or `--from` for pilot rollouts; one of the two.")
-    modes.settled("plan rank", "--rates" if pilot is None else "--from", modes.given(rank, locals()))
     names, laws, ends = _policies(rates, pilot, score, low, high)
     if len(names) < 3:
         cure = "For two: surefoot plan compare --sequential."

@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, terminal, two_runs
+from surefoot.cli import files, modes, terminal, two_runs
 from surefoot.core.formatting import counted
 from surefoot.errors import DataError
 from surefoot.sequential import registry
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 CLAIMS = ("first better", "either")
 
 
+@modes.of("replay")
 @files.reads
 def replay(
     paths: Annotated[
@@ -60,7 +61,7 @@ def replay(
     pooled: Annotated[bool, typer.Option("--pooled", help="All tasks as one comparison, in recorded order.")] = False,
     question: Annotated[
         str | None,
-        typer.Option(help="For three policies or more: ranking, best, 'best or tied', 'top 3' or 'against NAME'."),
+        typer.Option(help="Ranking, best, 'best or tied', 'top 3' or 'against NAME'."),
     ] = None,
     within: Annotated[
         float | None,
@@ -94,6 +95,7 @@ def replay(
         surefoot replay checkpoints.csv --rule race --within 0.05
     """
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
+    given = modes.given(replay, locals())
     declared: dict[str, Any] = {
         "horizon": horizon, "confidence": confidence, "claim": claim, "randomised": randomised, "rules": rules,
         "population": population, "futility": futility,
@@ -101,6 +103,7 @@ def replay(
     if first is None and second is None and len(paths) == 1 and _holds_pairs(paths[0]):
         from surefoot.analysis.replays import replay_pairs
 
+        modes.settled("replay", "pairs", given)
         most = 1.0 if reading.high is None else reading.high
         found = replay_pairs(_pairs(paths[0]), low=reading.low or 0.0, high=most, **declared)
     else:
@@ -109,9 +112,9 @@ def replay(
             two_runs.refuse_two_runs(table, [str(path) for path in paths], "Replay one of them.")
         races = within is not None or rules == ["race"]
         if first is None and second is None and (races or len(table.policies) > 2):
-            if figure is not None or claim != CLAIMS[0] or randomised or len(rules or ()) > 1 or population:
-                options = "`--figure`, `--claim`, `--randomised`, `--population` and more than one `--rule`"
-                raise ValueError(f"{options} must come with `--first` and `--second`.")
+            modes.settled("replay", "files, many policies", given)
+            if len(rules or ()) > 1:
+                raise ValueError("`--rule` must be given once with many policies.")
             ranking = sf.replay_ranking(
                 table,
                 horizon=horizon,
@@ -128,6 +131,7 @@ def replay(
             return
         from surefoot.analysis.replays import replay as replayed
 
+        modes.settled("replay", "files", given)
         two = files.two_policies(table, paths, first, second)
         found = replayed(
             table,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import files, label_options, terminal, two_runs
+from surefoot.cli import files, label_options, modes, terminal, two_runs
 from surefoot.table.two_runs import two_runs as runs_of
 
 ENDINGS = (".html", ".htm", ".pdf", ".md", ".tex", ".json")
@@ -28,6 +28,7 @@ Look = Annotated[str | None, typer.Option("--style", help="A style of matplotlib
 NoClips = Annotated[bool, typer.Option("--no-clips", help="Do not copy clips of rollouts beside the page.")]
 
 
+@modes.of("report")
 @files.reads
 def report(
     paths: files.Paths,
@@ -71,16 +72,16 @@ def report(
 
         surefoot report study.db
     """
+    given = modes.given(report, locals())
     writable(output)
     inches(width)
     if len(paths) == 1 and _is_study(paths[0]):
         from surefoot.cli import study_log
 
-        of_tables = {"--title": title, "--previous": previous, "--pool-runs": pool_runs, "--weights": weights}
-        of_tables |= {"--human": human_labels, "--labels-method": labels_method, "--collected": collected}
-        _only_of_tables({**of_tables, "--margin": margin, "--confidence": confidence != 0.95}, reading)
+        modes.settled("report", "a study", given)
         study_log.report(str(paths[0]), output, figures, width, look, None, no_clips, as_json)
         return
+    modes.settled("report", "files", given)
     rollouts = files.table(paths, reading, collected=collected)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
     two = None if pool_runs else runs_of(rollouts, [str(path) for path in paths])
@@ -123,20 +124,6 @@ def _is_study(path: Path) -> bool:
     from surefoot.files.recognising import Head
 
     return path.is_file() and study_logs.recognises(Head(path, path.name))
-
-
-def _only_of_tables(given: dict[str, object], reading: files.Reading) -> None:
-    """Refuse options that a study's own page does not know.
-
-    Raises:
-        ValueError: One is given.
-    """
-    name = next((name for name, value in {**given, **reading.said}.items() if value), None)
-    if name is not None:
-        raise ValueError(
-            f"The page of a study is as its plan declared: leave out `{name}`, or write its rollouts to a table first, "
-            "`surefoot study export study.db --rollouts results.csv`, and report that."
-        )
 
 
 def writable(output: Path) -> None:

@@ -8,13 +8,14 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.stats.slices import CLAIMS
 
 if TYPE_CHECKING:
     from surefoot.analysis.slices import Slices
 
 
+@modes.of("slices")
 @files.reads
 def slices(
     paths: files.Paths,
@@ -65,8 +66,6 @@ def slices(
         "weights": files.weights_of(weights), "dealt": dealt, "confidence": confidence,
     }  # fmt: skip
     if only is not None:
-        if first is not None or second is not None:
-            raise ValueError("`--only` must come without `--first` and `--second`: it looks at one policy.")
         found: tuple[Slices, ...] = (sf.slices(table, only, **options),)
     elif first is None and second is not None and len(table.policies) > 2:
         found = sf.slices_against(table, second, **options)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from surefoot.cli import modes
 from surefoot.cli.open import console_extra, serve_here
 from surefoot.cli.study_create import create
 from surefoot.cli.study_log import (
@@ -60,6 +61,7 @@ def plan(
     serve_here(PlanPage(path), port, browser=browser)
 
 
+@modes.of("study serve")
 def serve(
     store: Kept,
     lan: Annotated[
@@ -92,8 +94,6 @@ def serve(
 
     if not 0 <= port <= 65_535:
         raise ValueError(f"`--port` must be a whole number from 0 to 65535; got {port}.")
-    if (certificate is None) != (key is None):
-        raise ValueError("`--certificate` and `--key` must be given together.")
     study = opened(store, clips=clips)
     known = study.status().study
     kept = tokens or beside(store, known)
@@ -101,6 +101,7 @@ def serve(
     start(study, Tokens.kept(kept, known), place, say=typer.echo, notify=notify)
 
 
+@modes.of("study invite")
 def invite(
     name: Annotated[str, typer.Argument(help="The person or robot.")],
     store: Kept = "study.db",

@@ -10,7 +10,7 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot._secret import without_password
-from surefoot.cli import terminal
+from surefoot.cli import modes, terminal
 from surefoot.core.formatting import rollouts
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from surefoot.study.plans import Plan
 
 
+@modes.of("study create")
 def create(
     plan: Annotated[Path, typer.Argument(help="The plan; written, with comments, if there is none.")] = Path(
         "plan.toml"
@@ -102,6 +103,8 @@ def create(
     """
     from surefoot.study.studies import Study
 
+    new = not plan.exists()
+    modes.settled("study create", "a new plan" if new else "an existing plan", modes.given(create, locals()))
     given = {
         "policies": _names(policies),
         "title": title,
@@ -120,8 +123,7 @@ def create(
         **_listed(items, helped_by, levels),
     }
     given = {name: value for name, value in given.items() if value is not None}
-    new = not plan.exists()
-    declared = _new(given) if new else _kept(plan, given)
+    declared = _new(given) if new else _kept(plan)
     if not check:
         _free(store)
     hashed = declared.hashed(plan.parent)
@@ -211,8 +213,6 @@ def _listed(items: Path | None, helped_by: str | None, levels: str | None) -> di
     from surefoot.files.item_files import numbers_for, read_items
 
     if items is None:
-        if helped_by is not None:
-            raise ValueError("`--helped-by` must be given with `--items`, the list that it predicts.")
         return {}
     found = read_items(items)
     if helped_by is None:
@@ -248,12 +248,9 @@ def _new(given: dict[str, Any]) -> Plan:
     return Plan(**given)
 
 
-def _kept(plan: Path, given: dict[str, Any]) -> Plan:
+def _kept(plan: Path) -> Plan:
     from surefoot.study.plans import Plan
 
-    if given:
-        option = next(iter(given))
-        raise ValueError(f"`--{option}` must be left out when {plan} exists: edit the plan, or name another file.")
     try:
         return Plan.from_toml(plan.read_text(encoding="utf-8"))
     except (StudyError, UnicodeDecodeError) as error:

@@ -15,7 +15,7 @@ import typer
 
 from surefoot._files import write_whole
 from surefoot._secret import Secret, without_password
-from surefoot.cli import terminal
+from surefoot.cli import modes, terminal
 from surefoot.cli.report import Figures, Look, NoClips, Width, save_figures
 from surefoot.core.formatting import counted, one_line, rollouts
 from surefoot.errors import StudyError
@@ -162,6 +162,7 @@ def unblind(
     status(store, as_json)
 
 
+@modes.of("study report")
 def report(
     store: Kept = "study.db",
     output: Annotated[

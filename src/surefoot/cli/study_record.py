@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from surefoot.cli import terminal
+from surefoot.cli import modes, terminal
 from surefoot.cli.study_log import Author, Clips, Kept, Reason, taking_part
 from surefoot.cli.terminal import told_aloud
 from surefoot.core.formatting import counted
@@ -18,6 +18,7 @@ Turn = Annotated[int, typer.Argument(help="The turn's number.")]
 RESULTS = {"success": True, "true": True, "failure": False, "false": False}
 
 
+@modes.of("study record")
 def record(
     store: Kept,
     turn: Turn,
@@ -44,6 +45,8 @@ def record(
 
         surefoot study record study.db 14 success --holder "arm 1" --clip videos/14.mp4
     """
+    served = store.startswith(("http://", "https://"))
+    modes.settled("study record", "a served study" if served else "a study here", modes.given(record, locals()))
     word = result.strip().lower()
     value = RESULTS[word] if word in RESULTS else _score(result)
     study = taking_part(store, author, clips=clips)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli import terminal
+from surefoot.cli import modes, terminal
 from surefoot.cli.study_log import Author, Clips, Kept, Notify, taking_part
 from surefoot.errors import StudyError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from surefoot.study.status import Receipt
 
 
+@modes.of("study run")
 def run(
     store: Kept = "study.db",
     command: Annotated[str, typer.Option(help="The command to run for each turn, through the shell.")] = "",
@@ -37,17 +38,15 @@ def run(
     ] = "",
     policy: Annotated[
         list[str] | None,
-        typer.Option(help="With --gym, a policy of the study and what acts for it: name=module:thing."),
+        typer.Option(help="A policy of the study and what acts for it: name=module:thing."),
     ] = None,
     success: Annotated[
-        str, typer.Option(help="With --gym, a function of an episode's end: module:function; info's own when left out.")
+        str, typer.Option(help="A function of an episode's end: module:function; info's own when left out.")
     ] = "",
     max_steps: Annotated[
-        int | None, typer.Option(help="With --gym, the most steps of an episode; the environment's when left out.")
+        int | None, typer.Option(help="The most steps of an episode; the environment's when left out.")
     ] = None,
-    video: Annotated[
-        str, typer.Option(help="With --gym, a folder for a clip of each rollout, named by its turn alone.")
-    ] = "",
+    video: Annotated[str, typer.Option(help="A folder for a clip of each rollout, named by its turn alone.")] = "",
     exit_code: Annotated[
         bool, typer.Option("--exit-code", help="Exit code 0 is a success and 1 a failure; standard output is not read.")
     ] = False,
@@ -105,14 +104,6 @@ def run(
     from surefoot.runners.commands import Command
     from surefoot.runners.functions import run_study
 
-    if [bool(command.strip()), bool(runner), bool(gym)].count(True) != 1:
-        raise ValueError(
-            "One of `--command`, `--runner` and `--gym` must be given, such as --command 'python rollout.py'."
-        )
-    if not gym and (policy or success or video or max_steps is not None):
-        raise ValueError("`--policy`, `--success`, `--max-steps` and `--video` must be given with `--gym`.")
-    if batch > 1 and (exit_code or gym):
-        raise ValueError("`--batch` must be given with a `--runner`, or a `--command` that prints its results.")
     if turns is not None and turns < 1:
         raise ValueError(f"`--turns` must be at least 1; got {turns}.")
     rollout: Callable[[Turn], Any] | None = _runner(runner) if runner else None

@@ -11,7 +11,7 @@ import typer
 
 import surefoot as sf
 from surefoot._files import write_whole
-from surefoot.cli import files, terminal
+from surefoot.cli import files, modes, terminal
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ LINES = (".csv", ".tsv", ".jsonl", ".ndjson")
 """Formats of lines, whose last one may be half written."""
 
 
+@modes.of("watch")
 def watch(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="Results that your own script appends to.")],
     first: Annotated[str, typer.Option("--first", help="The policy that the verdict is about.")],
@@ -97,9 +98,6 @@ def watch(
         from surefoot.analysis.watching import unknown_order
 
         raise unknown_order(str(path))
-    if in_start_order:
-        numbered = {"--first-start": first_start, "--parallel": parallel}
-        terminal.refuse(numbered, "come with `--start-order`; it does nothing where the rows are in that order.")
     said, state = "", (-1, False)
     while True:
         now = path.stat()
