@@ -32,7 +32,7 @@ _NEW_PLAN = (
     "policies title horizon claim rule question within budget levels environments tasks conditions items helped-by "
     "futility"
 )
-_STUDIED = "workers batch time-limit turns holder clips clips-from notify"
+_STUDIED = "workers batch time-limit turns holder rig clips clips-from notify"
 _ENTERED = "reason holder duration failure note clip author"
 
 MODES: dict[str, dict[str, str]] = {
