@@ -14,7 +14,7 @@ import surefoot as sf
 from surefoot import _plugins
 from surefoot.cli.main import run
 from surefoot.files.formats import importers
-from surefoot.reporting import added_figures
+from surefoot.reporting import figures
 from surefoot.runners import added_runners
 from surefoot.sequential import registry
 from surefoot.study import stores
@@ -26,7 +26,7 @@ ASKS = {
     "rules": registry.names,
     "formats": lambda: [one.ABOUT.name for one in importers()],
     "stores": stores.schemes,
-    "figures": added_figures.figure_names,
+    "figures": figures.figure_names,
     "runners": added_runners.runner_names,
 }
 

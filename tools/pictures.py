@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 import surefoot as sf
 from surefoot.cli.demo import example_checkpoints, example_rollouts
-from surefoot.reporting.slice_pages import map_html
+from surefoot.reporting.page_sections import map_html
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "pictures"

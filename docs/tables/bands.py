@@ -62,7 +62,7 @@ READ = {
 
 def figure() -> None:
     """Forty rollouts of the third law's kind, with its worst case."""
-    from surefoot.reporting.band_figures import band_figure
+    from surefoot.reporting.curve_figures import band_figure
     from surefoot.reporting.style import save
 
     rng = np.random.default_rng(SEED)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from surefoot.analysis.items import items as items
     from surefoot.analysis.judge_corrections import human_corrections as human_corrections
     from surefoot.analysis.judged_gains import judged_gain as judged_gain
-    from surefoot.analysis.list_comparisons import compare_on_list as compare_on_list
+    from surefoot.analysis.list_and_ranking_replays import compare_on_list as compare_on_list
+    from surefoot.analysis.list_and_ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.measurements import mean_score as mean_score
     from surefoot.analysis.measurements import measure as measure
     from surefoot.analysis.measurements import success_rate as success_rate
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from surefoot.analysis.needs import read_gate as read_gate
     from surefoot.analysis.pilots import plan_from_pilot as plan_from_pilot
     from surefoot.analysis.purchases import plan_next as plan_next
-    from surefoot.analysis.ranking_replays import replay_ranking as replay_ranking
     from surefoot.analysis.rankings import rank as rank
     from surefoot.analysis.rankings import rank_preferences as rank_preferences
     from surefoot.analysis.replays import replay as replay

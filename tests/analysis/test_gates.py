@@ -11,7 +11,7 @@ import pytest
 import surefoot as sf
 from surefoot import DataError, Tally, stats
 from surefoot.analysis.gates import Gated
-from surefoot.reporting.gate_reviews import markdown
+from surefoot.reporting.reviews import markdown
 
 TWO = {"first": "new", "second": "old"}
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot import Verdict
-from surefoot.analysis.comparison_data import Asked
-from surefoot.analysis.targets import cells_of, hull
+from surefoot.analysis.comparison_data import Asked, cells_of
+from surefoot.analysis.targets import hull
 from tests.oracles import targets as twin
 from tests.support.designs import counted, crossed, outcome
 from tests.support.shapes import SHAPES, renamed, shape

@@ -82,7 +82,7 @@ ELSEWHERE = {
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",
     "reporting/regression_pages.py": "the verdict on a cost, in a cell",
-    "reporting/ranking_pages.py": "what a ranking asks and claims, for all pairs together",
+    "reporting/page_sections.py": "what a ranking asks and claims, for all pairs together",
     "stats/rankings.py": "a refusal",
     "reference/repeated_runs.py": "one run cannot tell the spread",
     "study/plan_files.py": "what may be asked of a study",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 import pytest
 
 import surefoot as sf
 from surefoot.analysis.overview import overview
+from surefoot.cli.main import run
 from surefoot.reporting import figures, pages, style
 from tests.support.comparisons import by_tally
+from tests.support.plugins import installed, put, put_toy
 from tests.support.reports import rollouts
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ %_#{}~^'
@@ -76,3 +79,43 @@ def test_many_different_scores_are_a_dot_each():
     axes = figures.scores_figure([("a", [place / 20 for place in range(21)])], (), 0.0, 1.0).axes[0]
     assert sum(len(line.get_xdata()) for line in axes.lines if line.get_marker() == ".") == 21
     assert axes.lines[-1].get_xdata()[0] == pytest.approx(0.5)  # the line is the mean
+
+
+LOG = "#toy\nnew 11111111111111111111\nold 00000000001000000000\n"
+
+
+@pytest.fixture
+def toy(tmp_path):
+    """The toy package, installed."""
+    with installed(put_toy(tmp_path / "site")):
+        yield
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A file of the toy format."""
+    (tmp_path / "log.toy").write_text(LOG)
+    return tmp_path / "log.toy"
+
+
+def test_its_figure_is_on_the_page_and_among_the_figures(toy, log, tmp_path):
+    made = sf.report(sf.read(log))
+    assert "dots" in made.figures()
+    assert "A dot for every policy." in made.html()
+    assert run(("report", str(log), "-o", str(tmp_path / "page.html"), "--figures", str(tmp_path / "drawn"))) == 0
+    assert (tmp_path / "drawn" / "dots.svg").exists()
+
+
+@pytest.mark.parametrize("text", ["def thing(overview):\n    return 1 / 0\n", "def thing(overview):\n    return 7\n"])
+def test_a_figure_that_cannot_be_drawn_is_left_out(tmp_path, log, caplog, text):
+    folder = put(tmp_path / "broken", "broken-one", {"figures": {"bad": "broken:thing"}}, {"broken": text})
+    with installed(put_toy(tmp_path / "site"), folder), caplog.at_level(logging.WARNING):
+        made = sf.report(sf.read(log))
+        assert "A dot for every policy." in made.html()
+        assert "bad" not in made.figures()
+    assert len(caplog.records) == 1
+
+
+def test_every_figure_of_ours_has_a_name_that_is_kept(log, toy):
+    made = sf.report(sf.read(log)).figures()
+    assert {name for name in made if not name.startswith("band ")} <= figures.OWN | {"dots"}

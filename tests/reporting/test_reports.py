@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import zlib
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot.analysis.overview import overview
+from surefoot.cli.demo import example_rollouts
 from surefoot.errors import StudyError
+from surefoot.reporting import reports
 from surefoot.reporting.answers import overview_answer
 from tests.support.judge_corrections import judged
 from tests.support.reports import rollouts as reports_rollouts
@@ -76,3 +81,57 @@ def test_very_many_scores_are_left_out_of_the_data(monkeypatch):
     band = data["overview"]["bands"][0]
     assert (band["points"], band["uppers"]) == ([], [])
     assert (band["scores"]["values"], band["scores"]["count"]) == ([], 8)
+
+
+pytestmark = pytest.mark.end_to_end
+
+
+def test_a_report_is_printed_with_all_its_pages(tmp_path: Path, chromium) -> None:
+    path = sf.report(example_rollouts()).save(tmp_path / "report.pdf")
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", content)) >= 2
+    assert b"/Type3" not in content
+    text = b"".join(_streams(content))
+    assert len(text) > 5_000
+
+
+def _streams(content: bytes) -> list[bytes]:
+    found = []
+    for stream in re.findall(rb"stream\r?\n(.*?)endstream", content, re.DOTALL):
+        try:
+            found.append(zlib.decompress(stream))
+        except zlib.error:
+            continue
+    return found
+
+
+def test_no_browser_is_said_with_the_cure(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(reports.shutil, "which", lambda name: None)
+    target = tmp_path / "report.pdf"
+    target.write_bytes(b"earlier")
+    with pytest.raises(ValueError, match=r"none is here: install Chromium or Chrome, or write \.html"):
+        sf.report(example_rollouts()).save(target)
+    assert target.read_bytes() == b"earlier"
+
+
+def test_a_browser_that_cannot_print_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports.shutil, "which", lambda name: "/bin/true")
+    with pytest.raises(ValueError, match="true must be able to print; it wrote nothing"):
+        reports.pdf("<p>x</p>")
+
+
+def test_a_browser_that_takes_too_long_and_one_that_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prints(asked: list[str], **_: object) -> None:
+        target = next(word for word in asked if word.startswith("--print-to-pdf="))
+        Path(target.removeprefix("--print-to-pdf=")).write_bytes(b"%PDF-1.7")
+
+    def sleeps(asked: list[str], timeout: float, **_: object) -> None:
+        raise reports.subprocess.TimeoutExpired(asked, timeout)
+
+    monkeypatch.setattr(reports.shutil, "which", lambda name: "/bin/true")
+    monkeypatch.setattr(reports.subprocess, "run", prints)
+    assert reports.pdf("<p>x</p>") == b"%PDF-1.7"
+    monkeypatch.setattr(reports.subprocess, "run", sleeps)
+    with pytest.raises(ValueError, match=r"The browser must print within 120 seconds; it did not\."):
+        reports.pdf("<p>x</p>")

@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot
 
 import surefoot as sf
-from surefoot.analysis.evidence import EvidenceCurve
+from surefoot.analysis.overview import EvidenceCurve
 from surefoot.cli.demo import example_rollouts
 from surefoot.core.record import LONGEST, Record
 from surefoot.reporting import results

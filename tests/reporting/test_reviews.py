@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.analysis.flips import Flips, flips
-from surefoot.reporting.reviews import Judged, Review, code_span, inert, not_comparable
+from surefoot.analysis.regressions import Flips, flips
+from surefoot.reporting.reviews import Judged, Review, code_span, gate_junit, gate_markdown, inert, not_comparable
 from surefoot.table.findings import Finding
 from tests.support.samples import put
 
@@ -170,3 +170,14 @@ def test_policies_that_share_no_task_are_not_judged() -> None:
 def test_the_tasks_that_changed_least_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("surefoot.reporting.reviews.MOST_TASKS", 1)
     assert "\n\n2 more tasks changed less.\n" in review(rollouts(items=12), "new", "old").markdown()
+
+
+def test_names_from_files_are_shown_and_never_rendered():
+    level = "a|b `x` @all <script>"
+    rows = [(policy, level, int(at < 50)) for policy in ("new", "old") for at in range(100)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "benchmark", "success"], orient="row"))
+    found = sf.gate(table, [{"by": "benchmark", "not_worse_by": 0.01}], first="new", second="old")
+    row = next(line for line in gate_markdown(found).splitlines() if line.startswith("| open"))
+    assert '``success on "a\\|b `x` @all <script>" not worse by 1 points``' in row
+    assert "<script>" not in gate_junit(found)
+    assert "more rollouts of each" in row

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 import surefoot as sf
 from surefoot.cli.demo import example_rollouts
 from surefoot.reporting import style
-from surefoot.reporting.band_figures import band_figure
+from surefoot.reporting.curve_figures import band_figure
 from surefoot.reporting.style import save
 from tests.support.reports import rollouts
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check, stats
-from surefoot.analysis.comparison_data import Asked, Weights
+from surefoot.analysis.comparison_data import Asked, Subject, Target, Weights
 from surefoot.analysis.comparisons import alone, chosen
-from surefoot.analysis.simultaneous import guaranteed, independent
-from surefoot.analysis.subjects import Subject, Target
+from surefoot.analysis.rankings import guaranteed, independent
 from surefoot.analysis.targets import found_between, rows
 from surefoot.core import formatting
 from surefoot.core.interval import Bound, Interval

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments, _check
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Asked, Found, Weights, bounds_by
+from surefoot.analysis.comparison_data import (
+    TARGETS,
+    Asked,
+    Found,
+    Reading,
+    Subject,
+    Target,
+    Weights,
+    bounds_by,
+    reading_of_structure,
+)
 from surefoot.analysis.levels import disagreeing, held_within, macro_average, opposed, spread_of_units
 from surefoot.analysis.measurements import MEASURED
 from surefoot.analysis.outlook import outlook
-from surefoot.analysis.subjects import TARGETS, Reading, Subject, Target, reading_of_structure
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
@@ -340,7 +349,7 @@ def named_comparison(
     )
     if not rollouts.labels:
         return made
-    from surefoot.analysis.labelled_comparisons import by_labels
+    from surefoot.analysis.judge_corrections import by_labels
 
     return by_labels(made, rollouts, bounds_at)
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from surefoot import _check
-from surefoot.analysis.comparison_data import Weights
+from surefoot.analysis.comparison_data import Target, Weights
 from surefoot.analysis.comparisons import chosen
 from surefoot.analysis.measurements import measured
 from surefoot.analysis.need_evidence import Asker, NotComparableError, seen, table_of
 from surefoot.analysis.needs import Need
-from surefoot.analysis.subjects import Target
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import USUAL, Words, in_its_words

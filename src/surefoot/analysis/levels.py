@@ -8,9 +8,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Asked, Found, Make
-from surefoot.analysis.shared_cells import met_cells
-from surefoot.analysis.targets import Cells, cells_of, found_between, weakest, within
+from surefoot.analysis.comparison_data import Asked, Cells, Found, Make, cells_of, met_cells
+from surefoot.analysis.targets import found_between, weakest, within
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.stats.exact_gains import exact_p, observed_gain
@@ -18,7 +17,7 @@ from surefoot.stats.strata import least_p
 from surefoot.table.design import MANY, Column
 
 if TYPE_CHECKING:
-    from surefoot.analysis.subjects import Target
+    from surefoot.analysis.comparison_data import Target
     from surefoot.core.gain import Gain
     from surefoot.core.tally import Tally
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Weights
-from surefoot.analysis.shared_cells import several_in_one
-from surefoot.analysis.subjects import Subject, Target, runs_that_count
+from surefoot.analysis.comparison_data import Subject, Target, Weights, runs_that_count, several_in_one
 from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note

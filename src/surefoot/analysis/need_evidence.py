@@ -9,13 +9,12 @@ from functools import partial
 from typing import Any
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Asked, Combined, Found, Make, Weights, called
+from surefoot.analysis.comparison_data import Asked, Combined, Found, Make, Target, Weights, called
 from surefoot.analysis.judge_corrections import human_corrections
 from surefoot.analysis.judged_gains import judged_gain
 from surefoot.analysis.levels import Opposed, disagreeing, held_within, opposed
 from surefoot.analysis.measurements import measured
 from surefoot.analysis.needs import GAINS, MEANS, RATES, RATIO, Need
-from surefoot.analysis.subjects import Target
 from surefoot.analysis.targets import found_between
 from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval

@@ -8,14 +8,18 @@ from typing import Any
 
 from surefoot import _check, stats
 from surefoot.analysis.best import Best, best
-from surefoot.analysis.changes import change
 from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import Comparison, chosen, compare_by
-from surefoot.analysis.evidence import EvidenceCurve, evidence_curves
 from surefoot.analysis.judge_corrections import Correction
 from surefoot.analysis.measurements import Measurement, measure
-from surefoot.analysis.rankings import Progress, all_pairs, ranking_of
-from surefoot.analysis.simultaneous import corrections_together, highest_bias, measure_together
+from surefoot.analysis.rankings import (
+    Progress,
+    all_pairs,
+    corrections_together,
+    highest_bias,
+    measure_together,
+    ranking_of,
+)
 from surefoot.analysis.slices import Slices, every_slices
 from surefoot.analysis.targets import rows
 from surefoot.auditing.audits import Audit, audit
@@ -30,10 +34,71 @@ from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Measure, Rollouts
+from surefoot.table.run_order import declared_order
 from surefoot.table.unit_counts import gathered
 
+MOST_PAIRS = 2_000
 MOST_SCORES = 5_000
 """Bands are drawn for at most so many scores a policy: beyond, the mean and its interval say it all."""
+MOST_TASKS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCurve(Record):
+    """The evidence of the default sequential rule after each pair of rollouts, in recorded order.
+
+    Attributes:
+        task: The task, or None when there is only one.
+        horizon: The most pairs that the rule was given.
+        threshold: The evidence at which it decides.
+        evidence: The evidence after each pair; it ends where the rule would have stopped.
+        verdict: What the rule would have said of the first policy.
+        rule: The rule's short name.
+    """
+
+    task: str | None
+    horizon: int
+    threshold: float
+    evidence: tuple[float, ...]
+    verdict: Verdict
+    rule: str
+
+    def __str__(self) -> str:
+        where = f"{self.task}: " if self.task else ""
+        if self.verdict is Verdict.UNDECIDED:
+            return f"{where}{self.rule} would not have decided in {len(self.evidence):,} pairs."
+        return f"{where}{self.rule} would have decided after {len(self.evidence):,} of {self.horizon:,} pairs."
+
+
+def evidence_curves(
+    rollouts: Rollouts, first: str, second: str, *, measure: Measure | None = None, confidence: float = 0.95
+) -> tuple[tuple[EvidenceCurve, ...], tuple[str, ...]]:
+    """Evidence between two policies after each pair, task by task.
+
+    Empty when the order of the rollouts is not recorded, no pair has both outcomes, or there are too many to draw.
+
+    Args:
+        rollouts: The table.
+        first: The policy the claim is about.
+        second: The policy it is compared with.
+        measure: "success" or "score"; success where the table has it.
+        confidence: Over all looks, for each task by itself.
+    """
+    two = rollouts.where(policy=[first, second])
+    if len(two.tasks) > MOST_TASKS or len(two) > 2 * MOST_PAIRS or not declared_order(two):
+        return (), ()
+    from surefoot.analysis.replays import replay
+
+    try:
+        found = replay(two, first, second, measure=measure, confidence=confidence, claim="either")
+    except DataError:  # nothing to follow, and no reason for a report to stop
+        return (), ()
+    curves = []
+    for one in found.comparisons:
+        stop = next((stop for stop in one.stops if stop.evidence), None)
+        if stop is not None:
+            curves.append(EvidenceCurve(one.task, one.horizon, stop.threshold, stop.evidence, stop.verdict, stop.name))
+    return tuple(curves), found.notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +220,11 @@ def overview(
     replayed: tuple[str, ...] = ()
     if len(shown) == len(found) == 2 and len(leading) == 2:
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
+    changes: tuple[Comparison, ...] = ()
+    if previous is not None:
+        from surefoot.analysis.regressions import change
+
+        changes = change(rollouts, previous, weights=weights, **level)
     return Overview(
         source=rollouts.source,
         fingerprint=rollouts.hash,
@@ -173,7 +243,7 @@ def overview(
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",
-        changes=change(rollouts, previous, weights=weights, **level) if previous is not None else (),
+        changes=changes,
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Asked, Found, Weights
-from surefoot.analysis.comparisons import (
-    Comparison,
-    alone,
-    chosen,
-    family,
-    family_level,
-    in_context,
-    named_comparison,
-)
+from surefoot.analysis.comparison_data import Asked, Found, Target, Weights
+from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, in_context, named_comparison
+from surefoot.analysis.judge_corrections import Correction, corrected_alone, human_corrections
 from surefoot.analysis.levels import held_within
+from surefoot.analysis.measurements import MEASURED, Measurement, measure
 from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
-from surefoot.analysis.simultaneous import with_rows
-from surefoot.analysis.subjects import Target
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
+from surefoot.core.interval import Interval
+from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
 from surefoot.core.words import in_its_words
 from surefoot.files.preferences import Preferences
@@ -33,7 +27,10 @@ from surefoot.files.reading import reads_frames
 from surefoot.stats.one_sided_gains import central_gains
 from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
+from surefoot.stats.selection import SelectionBias, held_together, selection_bias, simultaneous_confidence
 from surefoot.stats.simultaneous_gains import FamilyGain
+from surefoot.table.coverage import coverage
+from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
 
@@ -295,3 +292,87 @@ def rank_preferences(
         prior=prior,
         confidence=confidence,
     )
+
+
+MOST_COMPARED = 200
+"""The bias of the highest is computed for so many policies at most; it takes a second."""
+
+
+def independent(rollouts: Rollouts) -> bool:
+    """Whether nothing in the table is shared between policies but few units, met again by each on its own."""
+    design = rollouts.design
+    return design.units < MANY and not design.cluster and not (design.unit is not None and coverage(rollouts).once)
+
+
+def with_rows(ranking: Ranking, rollouts: Rollouts, *, weights: Weights = "units", own: bool = False) -> Ranking:
+    """A ranking with an interval for every policy, all holding together or each by itself, and the highest's bias."""
+    what: Measure = "score" if ranking.measure == "score" else "success"
+    apart, count = independent(rollouts), len(ranking.names)
+    each = ranking.confidence if own else simultaneous_confidence(count, ranking.confidence, independent=apart)
+    found = {name: alone(rollouts, name, what, each, weights) for name in ranking.names}
+    if not own:
+        found = {name: guaranteed(one) for name, one in found.items()}
+    found = corrected_alone(rollouts, what, found)
+    if not own:
+        found = _together(found, ranking.confidence, apart)
+    bias = highest_bias(rollouts, what, ranking.names)
+    return replace(ranking, intervals=tuple(found.values()), own_intervals=own, selection=bias)
+
+
+def measure_together(
+    rollouts: Rollouts, *, weights: Weights = "units", confidence: float = 0.95
+) -> tuple[Measurement, ...]:
+    """Each policy's success rate and mean score, the intervals of all policies holding together, for each of the two.
+
+    With one policy these are its own intervals.
+    """
+    apart, made = independent(rollouts), dict[str, Measurement]()
+    for what in MEASURED:
+        known = sum(group.known(what) > 0 for group in rollouts.summary())
+        each = simultaneous_confidence(known, confidence, independent=apart)
+        found = measure(rollouts, only=what, weights=weights, confidence=each)
+        shown = {one.policy: of for one in found if (of := one.of(what)) is not None}
+        if known > 1:
+            shown = _together({name: guaranteed(of) for name, of in shown.items()}, confidence, apart)
+        for one in found:
+            ends: dict[str, Any] = {what: shown.get(one.policy)}
+            made[one.policy] = replace(made.get(one.policy, one), **ends)
+    return tuple(made.values())
+
+
+def corrections_together(rollouts: Rollouts, what: Measure, confidence: float) -> tuple[Correction, ...]:
+    """Each policy's rate corrected for the judge's errors, all intervals holding together."""
+    apart = independent(rollouts)
+    count = len(human_corrections(rollouts, measure=what, confidence=confidence)) if rollouts.labels else 0
+    each = simultaneous_confidence(count, confidence, independent=apart)
+    found = human_corrections(rollouts, measure=what, confidence=each)
+    return tuple(
+        replace(
+            one,
+            judged=held_together(
+                guaranteed(one.judged) if count > 1 else one.judged, count, confidence, independent=apart
+            ),
+            interval=held_together(one.interval, count, confidence, independent=apart),
+        )
+        for one in found
+    )
+
+
+def highest_bias(rollouts: Rollouts, what: Measure, names: Sequence[str]) -> SelectionBias | None:
+    """By how much the highest rate is too high on average; None but for independent successes of one task."""
+    if what != "success" or not independent(rollouts) or rollouts.labels or len(rollouts.tasks) > 1:
+        return None
+    known = {str(group.key[0]): group.tally for group in rollouts.summary() if group.known(what)}
+    tallies = {name: known[name] for name in names}
+    return selection_bias(tallies) if 2 <= len(tallies) <= MOST_COMPARED else None
+
+
+def _together(found: Mapping[str, Interval], confidence: float, apart: bool) -> dict[str, Interval]:
+    return {name: held_together(one, len(found), confidence, independent=apart) for name, one in found.items()}
+
+
+def guaranteed(found: Interval) -> Interval:
+    """Clopper-Pearson's interval where one tally made it, in place of one whose coverage is only nearly promised."""
+    if len(found.data) != 1 or not isinstance(found.data[0], Tally):
+        return found
+    return replace(stats.clopper_pearson(found.data[0], confidence=found.confidence), notes=found.notes)

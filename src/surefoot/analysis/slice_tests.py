@@ -8,8 +8,17 @@ from typing import Any, NamedTuple
 
 from surefoot import stats
 from surefoot.analysis.levels import UNEVEN
-from surefoot.analysis.slice_p_values import Parts, drop_of, normal_drop, sides_of
-from surefoot.analysis.slice_tables import FIRST, VALUE, Looked, SliceTable, pairs_of
+from surefoot.analysis.slice_tables import (
+    FIRST,
+    VALUE,
+    Looked,
+    Parts,
+    SliceTable,
+    drop_of,
+    normal_drop,
+    pairs_of,
+    sides_of,
+)
 from surefoot.analysis.targets import weakest
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note

@@ -12,10 +12,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from surefoot import stats
-from surefoot.analysis.comparison_data import Asked, Combined, Found, Make
-from surefoot.analysis.shared_cells import Cells as Cells
-from surefoot.analysis.shared_cells import cells_of as cells_of
-from surefoot.analysis.subjects import Reading, Subject, Target, runs_that_count
+from surefoot.analysis.comparison_data import (
+    Asked,
+    Cells,
+    Combined,
+    Found,
+    Make,
+    Reading,
+    Subject,
+    Target,
+    cells_of,
+    runs_that_count,
+)
 from surefoot.core.gain import Gain, decide
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally

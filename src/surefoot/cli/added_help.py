@@ -39,9 +39,9 @@ def _load(group: _plugins.Group) -> None:
 
         stores.schemes()
     elif group == "figures":
-        from surefoot.reporting import added_figures
+        from surefoot.reporting import figures
 
-        added_figures.figure_names()
+        figures.figure_names()
     else:
         from surefoot.runners import added_runners
 

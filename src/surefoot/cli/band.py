@@ -72,12 +72,12 @@ def band(
     mean = stats.score_mean(scores, confidence=confidence)
     rows = _rows(bands, quantile or QUANTILES, worst or WORST, at_least or ())
     if figure is not None:
-        from surefoot.reporting import band_figures, style
+        from surefoot.reporting import curve_figures, style
 
         main = bands[marked]
         other = next((found for found in bands.values() if found is not main), None)
         what = score or "score"
-        drawn = band_figures.band_figure(main, other, quantiles=quantile or band_figures.MARKS, what=what)
+        drawn = curve_figures.band_figure(main, other, quantiles=quantile or curve_figures.MARKS, what=what)
         style.save(drawn, figure)
     if as_json:
         table = [{"what": name, "observed": seen, **found} for name, seen, found, _ in rows]

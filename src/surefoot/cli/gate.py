@@ -122,9 +122,9 @@ def gate(
 
 
 def _show(found: Gated, form: str) -> None:
-    from surefoot.reporting import gate_reviews
+    from surefoot.reporting import reviews
 
     if form in ("text", "json"):
         terminal.show(found, as_json=form == "json")
     else:
-        typer.echo(getattr(gate_reviews, {"github": "markdown", "junit": "junit"}[form])(found), nl=False)
+        typer.echo(getattr(reviews, {"github": "gate_markdown", "junit": "gate_junit"}[form])(found), nl=False)

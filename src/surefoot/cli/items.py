@@ -52,7 +52,7 @@ def items(
     """
     table = files.table(paths, reading)
     if draw is not None and output is not None:
-        from surefoot.analysis.item_draws import draw_items
+        from surefoot.analysis.items import draw_items
 
         made = draw_items(table, draw, rng=seed, confidence=confidence)
         table_of = made.table()
@@ -60,7 +60,7 @@ def items(
         terminal.show(made, as_json=as_json)
         return
     if drawn is not None:
-        from surefoot.analysis.item_draws import whole_list
+        from surefoot.analysis.items import whole_list
 
         _whole(whole_list(table, drawn, confidence=confidence), as_json)
         return

@@ -60,10 +60,9 @@ def rank(
         _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
     modes.settled("rank", "files", given)
-    from surefoot.analysis.labelled_comparisons import label_lines
+    from surefoot.analysis.judge_corrections import label_lines
     from surefoot.analysis.measurements import Measurement
-    from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of
-    from surefoot.analysis.simultaneous import with_rows
+    from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of, with_rows
     from surefoot.core.formatting import percent
     from surefoot.reporting import answers
     from surefoot.reporting.tables import cells_of

@@ -147,7 +147,7 @@ def replay(
         _show(found)
     if figure is not None:
         from surefoot.reporting import style
-        from surefoot.reporting.evidence_figures import replay_figure
+        from surefoot.reporting.curve_figures import replay_figure
 
         written = style.save(replay_figure(found), figure)
         if not as_json:

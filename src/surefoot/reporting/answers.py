@@ -172,7 +172,7 @@ def reading(found: Overview) -> str:
 
 def overview_answer(found: Overview) -> tuple[str, ...]:
     """What the whole table says: about one policy, about two, or about many."""
-    from surefoot.analysis.labelled_comparisons import label_lines
+    from surefoot.analysis.judge_corrections import label_lines
     from surefoot.analysis.rankings import leading_outlook
 
     best = found.policies[0]

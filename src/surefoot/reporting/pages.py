@@ -12,20 +12,19 @@ from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
 from surefoot.core.words import worded
-from surefoot.reporting import answers, conduct_pages, study_pages, style, tables
-from surefoot.reporting.added_figures import captions, draw_added
-from surefoot.reporting.band_figures import band_figure
-from surefoot.reporting.best_pages import best_figure, best_section, caption
-from surefoot.reporting.evidence_figures import curves_figure
+from surefoot.reporting import answers, study_pages, style, tables
+from surefoot.reporting.curve_figures import band_figure, curves_figure
 from surefoot.reporting.figures import (
     MOST_ROWS,
+    captions,
+    draw_added,
     forest_figure,
     heat_figure,
     intervals_figure,
     scores_figure,
 )
+from surefoot.reporting.page_sections import best_figure, best_section, caption, slice_sections
 from surefoot.reporting.rollout_pages import RolloutLinks, rollouts_section
-from surefoot.reporting.slice_pages import slice_sections
 from surefoot.reporting.text_formats import methods_paragraph
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
         scarce = _scarce(found)
         if scarce:
-            lines.append(f"Each was met fewer than {conduct_pages.FEW} times on average: see the list of rollouts.")
+            lines.append(f"Each was met fewer than {study_pages.FEW} times on average: see the list of rollouts.")
         column = found.split or found.words.task
         title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
         by_task = tables.section(title, lines, figures=each)
@@ -254,7 +253,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
 def _scarce(found: Overview) -> bool:
     """Whether so many conditions were met so few times that a table of them tells nothing."""
     sizes = [one.trials for each in found.cells if (one := each.of(found.measure)) is not None]
-    return len({one.task for one in found.cells}) > MOST_SCARCE and sum(sizes) < conduct_pages.FEW * len(sizes)
+    return len({one.task for one in found.cells}) > MOST_SCARCE and sum(sizes) < study_pages.FEW * len(sizes)
 
 
 def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from surefoot.reporting.reviews import LISTED, Judged, code_span, inert, sentenc
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.flips import Flips
-    from surefoot.analysis.regressions import Regression, Row
+    from surefoot.analysis.regressions import Flips, Regression, Row
     from surefoot.table.findings import Finding
 
 LONGEST = 40

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +23,7 @@ from surefoot.analysis.rankings import all_pairs
 from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import Words
-from surefoot.reporting.rollout_rows import RolloutRow, gathered, rows_of_study, rows_of_table
+from surefoot.reporting.rollout_pages import RolloutRow, gathered, rows_of_study, rows_of_table
 from surefoot.study.clips import ClipFolder
 from surefoot.study.decision import RankingDecision
 from surefoot.study.deviations import Deviation, from_earlier
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from surefoot.analysis.comparison_data import Weights
     from surefoot.analysis.rankings import Progress
     from surefoot.table.rollouts import Measure
+
 
 FEW = 12
 """Policies of a study of which every two are also compared as if the number of rollouts had been fixed."""
@@ -208,8 +213,6 @@ def _save(made: Report | ProgressReport, path: str | Path) -> Path:
     elif suffix in writers:
         text = writers[suffix]()
     elif suffix == ".pdf":
-        from surefoot.reporting.printing import pdf
-
         return write_whole(target, pdf(made.html()))
     else:
         known = ".html, .pdf, .md, .tex or .json" if ".tex" in writers else ".html, .pdf, .md or .json"
@@ -357,3 +360,40 @@ def _lean(value: Any) -> Any:
     if isinstance(value, list):
         return [_lean(item) for item in value]
     return value
+
+
+BROWSERS = (
+    *("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge"),
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+)
+SECONDS = 120.0
+FLAGS = (
+    *("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-extensions"),
+    *("--disable-component-update", "--disable-sync", "--no-pdf-header-footer"),
+)
+
+
+def pdf(page: str) -> bytes:
+    """A page as PDF; every section is there, also those that are closed on the screen.
+
+    Raises:
+        ValueError: There is no browser, or it could not print.
+    """
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        raise ValueError(
+            "A PDF must be printed by a browser, and none is here: install Chromium or Chrome, or write .html and "
+            "print it."
+        )
+    with tempfile.TemporaryDirectory(prefix="surefoot-") as folder:
+        source, target = Path(folder) / "report.html", Path(folder) / "report.pdf"
+        write_whole(source, page)
+        alone = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()  # root has no other way
+        asked = [browser, *FLAGS, *alone, f"--user-data-dir={folder}/profile", f"--print-to-pdf={target}"]
+        try:
+            subprocess.run([*asked, source.as_uri()], capture_output=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise ValueError(f"The browser must print within {SECONDS:.0f} seconds; it did not.") from None
+        if not target.exists():
+            raise ValueError(f"{Path(browser).name} must be able to print; it wrote nothing. Write .html and print it.")
+        return target.read_bytes()

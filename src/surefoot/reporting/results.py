@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check
 from surefoot.analysis.best import Best
 from surefoot.analysis.comparisons import Comparison
-from surefoot.analysis.evidence import EvidenceCurve
 from surefoot.analysis.gates import Gated
 from surefoot.analysis.measurements import Measurement
 from surefoot.analysis.needs import Need
-from surefoot.analysis.overview import Overview
+from surefoot.analysis.overview import EvidenceCurve, Overview
 from surefoot.analysis.purchases import NextPlan
 from surefoot.analysis.replays import Replay
 from surefoot.analysis.slices import Slices
@@ -29,11 +28,9 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
 from surefoot.reporting import figures, style
-from surefoot.reporting.band_figures import draw_band
-from surefoot.reporting.best_pages import draw_best, height_of
-from surefoot.reporting.evidence_figures import draw_evidence
+from surefoot.reporting.curve_figures import draw_band, draw_evidence
+from surefoot.reporting.page_sections import draw_best, height_of, map_html
 from surefoot.reporting.reports import Report
-from surefoot.reporting.slice_pages import map_html
 from surefoot.stats.rankings import AgainstBaseline, Ranking
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Comparisons for reviewers of a change, and for machines that run tests.
+"""Comparisons and gates for reviewers of a change, and for machines that run tests.
 
 Names come from files that anyone may have written: in Markdown they stand in code spans or are escaped, in XML they are
 escaped, so that nothing in them is rendered, linked, notified or executed.
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from surefoot.analysis.gates import ENDINGS, ORDER
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit, visible
@@ -23,8 +24,10 @@ from surefoot.reporting import answers
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison, OtherTarget
-    from surefoot.analysis.flips import Flips
+    from surefoot.analysis.gates import Gated, NeedFound
+    from surefoot.analysis.regressions import Flips
     from surefoot.table.findings import Finding
+
 
 NO_TASK = (
     "{first} and {second} share no {words.task}: the gain only describes the data, and no gate passes. Run both on "
@@ -328,3 +331,46 @@ def _numbers(one: Interval) -> dict[str, Any]:
     """An interval as its record has it, without the data and what it rests on."""
     names = ("low", "high", "estimate", "confidence", "method", "trials", "scale")
     return {name: getattr(one, name) for name in names}
+
+
+COUNTED = {"pass": "hold", "fail": "broken"}
+"""What a number of needs is called, where it is not how they ended."""
+
+
+def gate_markdown(gated: Gated) -> str:
+    """A comment for a pull request: what is broken, what is open and what it lacks, what holds."""
+    counts = [f"{len(gated.of(ends))} {COUNTED.get(ends, ends)}" for ends in ORDER if gated.of(ends)]
+    lines = [f"### Gate {sentences.GATE_WORDS[gated.code]}. {', '.join(counts)}", ""]
+    lines += ["| | need | seen | p | |", "|---|---|---|---|---|"]
+    for one in gated.found:
+        mark = "**FAIL**" if one.ends == "fail" else one.ends
+        cells = [mark, code_span(one.title, cell=True), inert(one.shown), _p(one), _lacks(one)]
+        lines.append(f"| {' | '.join(cells)} |")
+    if gated.gate.rule == "one better, none worse":
+        lines += ["", f"Better: {inert('; '.join(gated.better) or 'none shown')}."]
+    return "\n".join([*lines, "", f"<sub>{inert(gated.how)}</sub>", ""])
+
+
+def gate_junit(gated: Gated) -> str:
+    """The gate as a test suite: every need is a test, which fails where it is broken or open."""
+    codes = [ENDINGS.index(one.ends) if gated.code else 0 for one in gated.found]
+    cases = [case(one.title, code, str(one), str(one)) for one, code in zip(gated.found, codes, strict=True)]
+    return suite(cases, failures=sum(code in (1, 2) for code in codes), errors=sum(code == 3 for code in codes))
+
+
+def _p(one: NeedFound) -> str:
+    if one.ends == "not comparable":
+        return ""
+    broken = one.ends == "fail"
+    shown = p_value(one.adjusted_p if broken else one.p_value).removeprefix("p = ").removeprefix("p ")
+    return inert(f"{shown} (broken)" if broken else shown)
+
+
+def _lacks(one: NeedFound) -> str:
+    if one.ends != "open":
+        return ""
+    if one.depends_on:
+        return inert(sentences.DEPENDS.format(column=one.depends_on))
+    return (
+        f"about {one.lacks:,} more {inert(one.unit)}" if one.lacks else f"no number of {one.words.rollouts} would tell"
+    )

@@ -1,21 +1,172 @@
-"""Links from the numbers of a page to the rollouts behind them, and to their clips.
+"""The rollouts behind a report's numbers: a row for each, links from the numbers to them, and their clips.
 
-The page lists every rollout. A number is a link to that list, narrowed to exactly the rollouts that it counts; the
-address says how (`#rollouts?policy=new&outcome=success`), so that it can be kept and sent.
+A page is one file; its clips lie in a folder beside it, each copied whole or not at all. The page lists every rollout.
+A number is a link to that list, narrowed to exactly the rollouts that it counts; the address says how
+(`#rollouts?policy=new&outcome=success`), so that it can be kept and sent.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote, urlencode
 
+from surefoot._files import inside
 from surefoot.core import formatting
-from surefoot.reporting.rollout_rows import NOT_COUNTED, RolloutRow
-from surefoot.study.clips import PICTURES, is_link
+from surefoot.core.formatting import counted
+from surefoot.core.record import Record
+from surefoot.study.clips import FAULTS, PICTURES, Clip, ClipFolder, is_link
+from surefoot.study.conduct import thirds
+from surefoot.study.counts import Fate, fates
+from surefoot.study.leases import PREFIX, known_as
+from surefoot.study.recording import Result
+from surefoot.study.state import Fold
+from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
+
+
+Class = Literal["success", "failure", "scored", "unknown", "void", "surplus"]
+"""What a rollout counts as: a success or a failure, a score, or nothing: unknown, void, or not needed by its study."""
+NOT_COUNTED: tuple[Class, ...] = ("unknown", "void", "surplus")
+MOST = 5_000
+"""More rollouts than this are not listed: a page of them would not open."""
+NOT_BELOW = "there is no such regular file below the folder of the table"
+"""Why a clip that a table names is not copied."""
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRow(Record):
+    """One rollout as a report lists it.
+
+    Attributes:
+        turn: Its turn in a study, or its place in a table.
+        policy: The policy.
+        task: The task; empty when there is none.
+        condition: The start, scene or item that it met.
+        counts: What it counts as.
+        score: Its score, in a study or table of scores.
+        failure: What went wrong.
+        duration: Seconds that it took.
+        operator: Who recorded it.
+        note: What was noted.
+        clip: A link, or the file's path; empty when there is none.
+        clip_hash: The hash of the file, when it is known.
+        clip_fault: Why there is no clip, when one was meant to be.
+        third: In which third of its study it was run, when it counts.
+    """
+
+    turn: int
+    policy: str
+    task: str
+    condition: str
+    counts: Class
+    score: float | None
+    failure: str
+    duration: float | None
+    operator: str
+    note: str
+    clip: str = ""
+    clip_hash: str = ""
+    clip_fault: str = ""
+    third: str = ""
+
+
+def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ...]:
+    """Every recorded rollout of a study, voided ones marked; none while it is blinded, or when they are too many."""
+    if fold.blinded or len(fold.results) > MOST:
+        return ()
+    parts = thirds(fold)
+    return tuple(_row_of(fold, fold.results[turn], fate, folder, parts) for turn, fate in fates(fold).items())
+
+
+def _row_of(fold: Fold, result: Result, fate: Fate, folder: ClipFolder | None, parts: Mapping[int, str]) -> RolloutRow:
+    turn, success = fold.turns[result.turn], fold.plan.measure == "success"
+    counts: Class = "scored" if not success else "success" if result.score else "failure"
+    if fate == "void" or fate == "surplus":
+        counts = fate
+    clip, place, fault = result.clip, "", ""
+    if clip is not None and clip.fault:
+        fault = FAULTS[clip.fault]
+    elif clip is not None:
+        place = clip.link or ("" if folder is None else str(folder.where(clip)))
+    return RolloutRow(
+        turn=result.turn,
+        policy=turn.policy,
+        task=turn.task,
+        condition=turn.condition,
+        counts=counts,
+        score=None if success else result.score,
+        failure=result.failure,
+        duration=result.duration,
+        operator="" if result.author.startswith(PREFIX) else known_as(result.author),
+        note=result.note,
+        clip=place,
+        clip_hash="" if clip is None else clip.sha256,
+        clip_fault=fault,
+        third=parts.get(turn.block, "") if counts not in NOT_COUNTED else "",
+    )
+
+
+def rows_of_table(rollouts: Rollouts, measure: str) -> tuple[RolloutRow, ...]:
+    """Every rollout of a table that names clips; none when it names none, or when they are too many."""
+    if "clip" not in rollouts.columns or len(rollouts) > MOST:
+        return ()
+    folders = [Path(file).parent for file in rollouts.files]
+    rows = rollouts.polars().iter_rows(named=True)
+    return tuple(_row_in(place, one, measure, folders) for place, one in enumerate(rows, 1))
+
+
+def _row_in(place: int, one: dict[str, Any], measure: str, folders: list[Path]) -> RolloutRow:
+    value = one.get(measure)
+    known: Class = "scored" if measure == "score" else "success" if value else "failure"
+    texts = {name: str(one.get(name) or "") for name in ("policy", "task", "condition", "failure", "note")}
+    clip = str(one.get("clip") or "")
+    path = clip if not clip or is_link(clip) else _below(clip, folders)
+    return RolloutRow(
+        turn=place,
+        counts="void" if one.get("valid") is False else "unknown" if value is None else known,
+        score=value if measure == "score" else None,
+        duration=one.get("duration"),
+        operator=one.get("evaluator") or "",
+        clip=path,
+        clip_fault=NOT_BELOW if clip and not path else "",
+        **texts,
+    )
+
+
+def _below(clip: str, folders: list[Path]) -> str:
+    """The file that a table names, if it lies below the table's folder and no link leads to it; else empty.
+
+    A table may come from anyone: a path of its choosing must not copy a file of this machine beside a page.
+    """
+    with contextlib.suppress(OSError, ValueError):
+        places = (inside(clip, folder) for folder in folders)
+        return str(next((path for path in places if path is not None and path.is_file()), ""))
+    return ""
+
+
+def gathered(rows: Iterable[RolloutRow], folder: Path) -> dict[str, str]:
+    """Copy the clips of a page into the folder beside it; the address of each by its path.
+
+    A file that is no clip, that is not there, or that is not the one that was recorded, is left out.
+    """
+    beside, found, copied = ClipFolder(folder, private=False), dict[str, str](), dict[str, int]()
+    for path, expected in dict.fromkeys((row.clip, row.clip_hash) for row in rows):
+        clip = beside.kept(path, expected=expected) if path and not is_link(path) else Clip()
+        if clip.sha256:
+            found[path] = f"./{quote(folder.name)}/{clip.file}"
+            copied[clip.file] = clip.bytes
+    if copied:
+        size = sum(copied.values()) / 1e6
+        logging.getLogger("surefoot").warning("copied %s, %.3g MB, into %s", counted(len(copied), "clip"), size, folder)
+    return found
+
 
 PLACE = "#rollouts"
 COLUMNS = ("turn", "clip", "policy", "task", "condition", "outcome", "failure", "duration", "operator", "note")

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.core import formatting, sentences
-from surefoot.reporting import answers, conduct_pages, ranking_pages, study_pages, tables
+from surefoot.reporting import answers, page_sections, study_pages, tables
+from surefoot.reporting.page_sections import slice_sections
 from surefoot.reporting.rollout_pages import RolloutLinks
-from surefoot.reporting.slice_pages import slice_sections
 
 if TYPE_CHECKING:
     from surefoot.analysis.overview import Overview
@@ -57,8 +57,8 @@ def markdown(report: Report) -> str:
         lines += [f"## {_md(made['title'])}", "", *(f"{_md(line)}\n" for line in made["lines"])]
         lines += [] if made["table"] is None else _md_table(made["table"]["header"], made["table"]["rows"])
     if study is not None:
-        conduct = conduct_pages.conduct_sections(study, {}, RolloutLinks((), scripts=False))
-        for section in (*ranking_pages.ranking_sections(study, {}), *conduct):
+        conduct = study_pages.conduct_sections(study, {}, RolloutLinks((), scripts=False))
+        for section in (*page_sections.ranking_sections(study, {}), *conduct):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
             lines += [] if section["table"] is None else _md_table(section["table"]["header"], section["table"]["rows"])
     roles = tables.roles(found)
@@ -125,7 +125,7 @@ def _gains(report: Report) -> tuple[list[str], list[list[str]]] | None:
         return (tables.COMPARED, rows) if rows else None
     header = ["first", "second", "verdict", "gain", "interval"]
     if study.finding.ranking is not None:
-        rows = [ranking_pages.pair_row(pair) for pair in study.finding.ranking.pairs if pair.gain is not None]
+        rows = [page_sections.pair_row(pair) for pair in study.finding.ranking.pairs if pair.gain is not None]
         return (header, rows) if rows else None
     if study.finding.interval is None:
         return None

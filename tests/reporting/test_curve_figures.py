@@ -1,7 +1,8 @@
-"""Tests of `surefoot.reporting.band_figures`."""
+"""Tests of `surefoot.reporting.curve_figures`."""
 
 import surefoot as sf
-from surefoot.reporting.band_figures import band_figure
+from surefoot.analysis.replays import replay_pairs
+from surefoot.reporting.curve_figures import band_figure, evidence_figure, replay_figure
 
 VALUES = [0.2, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0]
 
@@ -24,3 +25,11 @@ def test_figure_says_the_worst_case_and_its_terms():
     caption = figure.get_supxlabel()
     assert "n = 40 rollouts, 95% confidence (KS band" in caption
     assert axes.get_xlabel() == "progress"
+
+
+def test_figures_mark_the_threshold_and_the_decision():
+    pairs = [(1.0, 0.0)] * 12
+    drawn = replay_figure(replay_pairs(pairs))
+    assert "decides\nat 20" in [text.get_text() for text in drawn.axes[0].texts]
+    one = evidence_figure({"rule": [2.0, 5.0]}, 20.0, title="new v old")
+    assert [text.get_text() for text in one.axes[0].get_legend().get_texts()] == ["rule, undecided"]
