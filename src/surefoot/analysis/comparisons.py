@@ -130,22 +130,15 @@ class Comparison(Record):
     @property
     def why(self) -> str:
         """Which method was used, and the reason."""
-        return self._reason()
+        return f"{self.reading} {self.how}"
 
     @property
     def how(self) -> str:
         """The same without counts, so that comparisons made alike say the same."""
-        return self._reason(counts=False)
-
-    def _reason(self, *, counts: bool = True) -> str:
-        parts = (str(self.reading) if counts else "", self._weighing(), f"Method: {self.gain.method}.")
-        return " ".join(part for part in parts if part)
-
-    def _weighing(self) -> str:
-        """How units weigh, where it is not alike."""
         if self.weights == "units" or not self.reading.units:
-            return ""
-        return f"Every {'rollout' if self.weights == 'rollouts' else 'setting'} weighs the same."
+            return f"Method: {self.gain.method}."
+        weighing = "rollout" if self.weights == "rollouts" else "setting"
+        return f"Every {weighing} weighs the same. Method: {self.gain.method}."
 
     @property
     def about(self) -> Subject:
@@ -305,21 +298,14 @@ def plain_comparison(
 def in_context(made: Comparison, asked: Asked, found: Found, *, confidence: float, margin: float) -> Comparison:
     """A comparison with the answer for the other target, and notes of levels that disagree with it."""
     if found.other is not None and made.judged is None:  # labels correct the headline, and not the other
-        made = replace(made, other=_other(found, confidence, margin))
+        way = found.other()
+        made = replace(made, other=OtherTarget(way.reading.about, way.make(confidence=confidence, margin=margin)))
     if not made.comparable or made.judged is not None or asked.level is not None:
         return made
     computed = asked.compared
     last = (*macro_average(computed, found, made.gain), *spread_of_units(computed, found, made.verdict))
     first = disagreeing(computed, made.gain, confidence=confidence)
     return replace(made, notes=(*first, *made.notes, *last))
-
-
-def _other(found: Found, confidence: float, margin: float) -> OtherTarget | None:
-    """The answer for the target that the headline is not about."""
-    if found.other is None:
-        return None
-    way = found.other()
-    return OtherTarget(way.reading.about, way.make(confidence=confidence, margin=margin))
 
 
 def named_comparison(
