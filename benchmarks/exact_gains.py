@@ -10,8 +10,7 @@ from typing import Any
 
 from benchmarks.common import Row, command_cpu, cpu, seconds, section, times
 from surefoot import PairTally, Tally, reference, stats
-from surefoot.numerics import log_factorials
-from surefoot.numerics.proofs import chebyshev
+from surefoot.numerics import log_factorials, polynomials
 from surefoot.numerics.rates import hypergeometric
 
 HERE = Path(sys.executable).parent
@@ -27,7 +26,7 @@ def afresh(work: Callable[[], Any]) -> Callable[[], Any]:
             hypergeometric.tails,
             log_factorials.log_choose,
             log_factorials.log_factorials,
-            chebyshev.points,
+            polynomials.points,
         ):
             kept.cache_clear()
         return work()
@@ -73,7 +72,7 @@ def commands() -> list[Row]:
 
 
 def inversions() -> list[Row]:
-    from surefoot.stats import exact_gains
+    from surefoot.stats import rate_gains
 
     rows = []
     for what, work in (
@@ -84,7 +83,7 @@ def inversions() -> list[Row]:
     ):
 
         def fresh(work: Callable[[], Any] = work) -> None:
-            exact_gains._inverted.cache_clear()
+            rate_gains._inverted.cache_clear()
             work()
 
         spent = cpu(fresh, repeats=3)

@@ -11,7 +11,7 @@ import numpy as np
 from reproductions import bounds_figures, table_one
 from reproductions.pages import Check, Page, cannot, claim, figure, number
 from surefoot import Tally, plan_band, plan_bound, reference, stats
-from surefoot.numerics.rates import beta, randomised_counts
+from surefoot.numerics.rates import binomial, randomised_counts
 
 SOURCE = (
     "J. A. Vincent, H. Nishimura, M. Itkina, P. Shah, M. Schwager and T. Kollar (2024), *How generalizable is my "
@@ -72,7 +72,7 @@ def draws_for(tally: Tally, printed: float) -> tuple[float, float]:
 def false_alarms(trials: int) -> float:
     """The largest chance that disjoint 97.5% Clopper-Pearson bounds say RT-2 is better when both rates are equal."""
     counts = np.arange(trials + 1)
-    separate = beta.exact_low(counts, trials, 0.025)[:, None] > beta.exact_high(counts, trials, 0.025)[None, :]
+    separate = binomial.exact_low(counts, trials, 0.025)[:, None] > binomial.exact_high(counts, trials, 0.025)[None, :]
     rates = np.linspace(0.001, 0.999, 999)
     log_choose = np.array([math.lgamma(trials + 1) - math.lgamma(k + 1) - math.lgamma(trials - k + 1) for k in counts])
     mass = np.exp(log_choose + np.log(rates)[:, None] * counts + np.log1p(-rates)[:, None] * (trials - counts))
@@ -160,7 +160,7 @@ def curves(short: Curves, offset: Curves) -> list[Check]:
 def bounds() -> list[Check]:
     """The bounds of section IV and VI-B."""
     counts, trials = np.arange(51), 50
-    plain = beta.exact_low(counts, trials, 0.05)
+    plain = binomial.exact_low(counts, trials, 0.05)
     drawn = randomised_counts.low(counts, np.zeros(51), trials, 0.05)
     held = [stats.coverage(stats.optimal_lower, trials=50, rate=rate) for rate in (0.05, 0.3, 0.641, 0.9)]
     largest = stats.max_expected_shortage(50)

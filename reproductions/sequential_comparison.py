@@ -12,7 +12,7 @@ from benchmarks import sequential_laws as laws
 from reproductions import printed_tables, sequential_errata, sequential_figure
 from reproductions.pages import SEED, Check, Outcome, Page, cannot, claim, figure, sampled, table
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.designs import design_priors
+from surefoot.numerics.designs import exact_designs
 from surefoot.numerics.designs.operating import characteristics
 from surefoot.sequential import ExactBinary, FiniteHorizonMixture, NScore, Savi, Wsr, simulate
 
@@ -97,7 +97,7 @@ def densities() -> tuple[dict[str, Figures], dict[str, np.ndarray]]:
 
 def designed(horizon: int) -> Figures:
     """The exact design's figures on the 35 alternatives: computed, not simulated; undecided counts the horizon."""
-    rule, points = ExactBinary(horizon), design_priors.thirty_five()
+    rule, points = ExactBinary(horizon), exact_designs.thirty_five()
     found = characteristics(rule.design.walk(), rule.design.limits, points.second, points.first)
     hard = np.isclose(np.asarray(points.first) - np.asarray(points.second), 0.1)
     return Figures(float(found.pairs.mean()), 0.0, float(found.first.sum(axis=1)[hard].mean()), 0.0)

@@ -17,7 +17,7 @@ from surefoot.analysis.comparison_data import Asked
 from surefoot.core.notes import Note
 from surefoot.numerics.rates import inversion
 from surefoot.reporting.answers import short_answer
-from surefoot.stats.exact_gains import exact_p
+from surefoot.stats.rate_gains import exact_p
 from surefoot.stats.strata import least_p
 from tests.oracles.strata import rule_x
 from tests.reference import listed

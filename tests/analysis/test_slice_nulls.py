@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 
 import surefoot as sf
 from surefoot.analysis import slice_tests
-from surefoot.numerics import slice_shuffles
+from surefoot.stats import slices
 
 pytestmark = pytest.mark.slow
 
@@ -222,15 +222,15 @@ CELLS = list(itertools.product(LIGHT, CLUTTER, POSE))
 LEVELS = [(column, level) for column, levels in enumerate((LIGHT, CLUTTER, POSE)) for level in levels]
 SLICES = [(one,) for one in LEVELS] + [pair for pair in itertools.combinations(LEVELS, 2) if pair[0][0] != pair[1][0]]
 MEMBERS = np.array([[float(all(cell[at] == level for at, level in parts)) for parts in SLICES] for cell in CELLS])
-Engine = tuple[list[slice_shuffles.Shuffle], Any, Any]
+Engine = tuple[list[slices.Shuffle], Any, Any]
 """What is shuffled, of one pair of policies or two; which slices are nowhere worse, and which nowhere better."""
 ALL = np.ones(len(SLICES), dtype=bool)
 
 
-def of_rates(rng: Any, sizes: Any, rates: Any) -> slice_shuffles.Shuffle:
+def of_rates(rng: Any, sizes: Any, rates: Any) -> slices.Shuffle:
     won = rng.binomial(sizes, rates).astype(float)
     n, m = sizes.astype(float).T
-    return slice_shuffles.of_successes(won[:, 0], n, won[:, 1], m, MEMBERS)
+    return slices.of_successes(won[:, 0], n, won[:, 1], m, MEMBERS)
 
 
 def engine_uneven(rng: Any) -> Engine:
@@ -262,7 +262,7 @@ def engine_three(rng: Any) -> Engine:
     """Two policies against one baseline, 4 to 12 a cell of each; half of the error each."""
     sizes, rates = rng.integers(4, 13, (3, 24)), rng.uniform(0.3, 0.95, 24)
     won = rng.binomial(sizes, rates).astype(float)
-    pairs = [slice_shuffles.of_successes(won[at], sizes[at], won[2], sizes[2], MEMBERS) for at in (0, 1)]
+    pairs = [slices.of_successes(won[at], sizes[at], won[2], sizes[2], MEMBERS) for at in (0, 1)]
     return pairs, ALL, ALL
 
 
@@ -270,7 +270,7 @@ def engine_pairs(rng: Any) -> Engine:
     """Pairs of 24 cells of difficulties of their own, few of them told apart."""
     unlike = rng.binomial(rng.integers(1, 20, 24), rng.beta(1, 2, 24))
     lost = rng.binomial(unlike, 0.5).astype(float)
-    return [slice_shuffles.of_pairs(lost, unlike - lost, MEMBERS)], ALL, ALL
+    return [slices.of_pairs(lost, unlike - lost, MEMBERS)], ALL, ALL
 
 
 def engine_rubric(rng: Any) -> Engine:
@@ -278,7 +278,7 @@ def engine_rubric(rng: Any) -> Engine:
     sizes = rng.integers(4, 15, (24, 2))
     cell, policy = np.divmod(np.repeat(np.arange(48), sizes.ravel()), 2)
     values = np.round(4.0 * rng.beta(rng.uniform(0.3, 3.0, 24)[cell], 0.7)) / 4.0
-    return [slice_shuffles.of_scores(values, policy == 0, cell, MEMBERS)], ALL, ALL
+    return [slices.of_scores(values, policy == 0, cell, MEMBERS)], ALL, ALL
 
 
 def engine_sessions(rng: Any) -> Engine:
@@ -288,7 +288,7 @@ def engine_sessions(rng: Any) -> Engine:
     size = rng.integers(2, 8, len(cell))
     total = rng.binomial(size, rng.beta(1.2, 0.8, len(cell))).astype(float)
     mean = np.bincount(cell, total, 24) / np.bincount(cell, size, 24)
-    return [slice_shuffles.of_scores(total - size * mean[cell], policy == 0, cell, MEMBERS)], ALL, ALL
+    return [slices.of_scores(total - size * mean[cell], policy == 0, cell, MEMBERS)], ALL, ALL
 
 
 def engine_units(rng: Any) -> Engine:
@@ -302,7 +302,7 @@ def engine_units(rng: Any) -> Engine:
             rates = np.clip([base + lean, base - lean], 0.0, 1.0)
             first, second = rng.binomial(tries, rates)
             gaps[scene] += (second - first) * MEMBERS[light * 8 + rest]
-    return [slice_shuffles.of_units(gaps)], ALL, ALL
+    return [slices.of_units(gaps)], ALL, ALL
 
 
 def engine_dealt(rng: Any) -> Engine:
@@ -312,7 +312,7 @@ def engine_dealt(rng: Any) -> Engine:
     hard = np.array([{"dim": 0.4, "lamp": 0.7, "day": 0.95}[one[0]] for one in CELLS])
     won = rng.binomial(sizes.astype(int), hard).astype(float)
     stratum = np.zeros(24, dtype=int)
-    return [slice_shuffles.of_dealt(won[0], sizes[0], won[1], sizes[1], stratum, MEMBERS)], ALL, ALL
+    return [slices.of_dealt(won[0], sizes[0], won[1], sizes[1], stratum, MEMBERS)], ALL, ALL
 
 
 ENGINES = {
@@ -330,7 +330,7 @@ def test_the_step_down_names_a_slice_wrongly_in_at_most_one_table_of_twenty(name
     for table in range(TABLES):
         shuffles, not_worse, not_better = ENGINES[name](rng)
         error = ERROR / 2.0 / len(shuffles)
-        found = [slice_shuffles.step_down(one, draws=DRAWS, seed=table) for one in shuffles]
+        found = [slices.step_down(one, draws=DRAWS, seed=table) for one in shuffles]
         wrong += any(
             (one.worse[not_worse] <= error + 1e-12).any() or (one.better[not_better] <= error + 1e-12).any()
             for one in found

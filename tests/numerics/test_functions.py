@@ -14,6 +14,7 @@ import pytest
 from surefoot import Tally, stats
 from surefoot.numerics import arrays, log_factorials, normal_quantiles
 from surefoot.numerics.normal_quantiles import chi_squared_below
+from surefoot.numerics.rates import binomial
 from tests.reference import cases
 
 # --- Chi squared
@@ -50,6 +51,23 @@ def test_every_stored_z() -> None:
         interval = stats.wald(Tally(5_000, 10_000), confidence=given_["conf"])
         assert (interval.high - interval.low) * 100.0 == pytest.approx(wanted["z"], rel=1e-10), given_
         assert normal_quantiles.upper_quantile((1 - given_["conf"]) / 2) == pytest.approx(wanted["z"], rel=1e-10)
+
+
+# --- Closed-form ends
+
+
+def test_kernels_take_arrays() -> None:
+    counts, totals = np.array([0, 3, 38, 10]), np.array([10, 10, 50, 10])
+    z = normal_quantiles.upper_quantile(0.025)
+    low, high = binomial.wilson_ends(counts, totals, z)
+    np.testing.assert_allclose(low, normal_quantiles.wilson_low(counts, totals, z), rtol=1e-15)
+    np.testing.assert_allclose(high, normal_quantiles.wilson_high(counts, totals, z), rtol=1e-15)
+    for i, (k, n) in enumerate(zip(counts, totals, strict=True)):
+        tally = Tally(int(k), int(n))
+        assert (low[i], high[i]) == pytest.approx((stats.wilson(tally).low, stats.wilson(tally).high), rel=1e-14)
+        exact = stats.clopper_pearson(tally)
+        ends = binomial.exact_low(counts, totals, 0.025)[i], binomial.exact_high(counts, totals, 0.025)[i]
+        assert ends == pytest.approx((exact.low, exact.high), rel=1e-14)
 
 
 # --- Arrays

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from surefoot.numerics import slice_shuffles
+from surefoot.stats import slices
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +33,9 @@ def claims(n: np.ndarray, m: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
         ranges = [range(max(0, k - b), min(a, k) + 1) for k, a, b in zip(total, n, m, strict=True)]
         x = np.array(list(itertools.product(*ranges)))
         chance = scipy_stats.hypergeom.pmf(x, n + m, t, n).prod(axis=1)
-        mean, variance, third = slice_shuffles.hypergeometric_moments(n.astype(float), m.astype(float), t.astype(float))
+        mean, variance, third = slices.hypergeometric_moments(n.astype(float), m.astype(float), t.astype(float))
         gaps = np.where(variance > 0.0, mean - x, 0.0)
-        seen = slice_shuffles.statistic(gaps @ MEMBERS, variance @ MEMBERS, -third @ MEMBERS)
+        seen = slices.statistic(gaps @ MEMBERS, variance @ MEMBERS, -third @ MEMBERS)
         seen = np.nan_to_num(seen, nan=-np.inf)
         first.append(x)
         second.append(t - x)

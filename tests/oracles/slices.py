@@ -1,6 +1,6 @@
 """A slow twin of the step-down over slices: every shuffle of the labels is listed, in fractions.
 
-Written from the formulas of section 21b; nothing of `surefoot.numerics.slice_shuffles` is used.
+Written from the formulas of section 21b; nothing of `surefoot.stats.slices` is used.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from surefoot import DataError
+from surefoot.numerics import polynomials
 from surefoot.numerics.designs import stopped_walks
-from surefoot.numerics.proofs import bernstein
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 from tests.support.exact_designs import KINDS, every_family
 
@@ -48,11 +48,11 @@ def _prove(declared: designs.Declared) -> None:
         # For a claim in both directions never both at once; and never against what was seen.
         assert (limits[n, : n + 1] >= rows[: n + 1])[: n // 2 + 1 if declared.family == "paired" else n + 1].all()
     total = stopped_walks.coefficients(design.walk(), limits)
-    proved = float(total.max()) if declared.family == "paired" else bernstein.maximise(total)[1]
+    proved = float(total.max()) if declared.family == "paired" else polynomials.polynomial_maximum(total)[1]
     assert proved <= declared.error
     assert proved <= design.proved + 1e-9
     assert design.proved >= 0.9 * declared.error or declared.horizon <= 30  # the error is used
-    assert bernstein.maximise(total)[1] <= declared.error  # independent pairs
+    assert polynomials.polynomial_maximum(total)[1] <= declared.error  # independent pairs
 
 
 # --- keeping tables ---

@@ -14,8 +14,8 @@ from surefoot import PairTally, Scores, Tally
 from surefoot.reference import score_mean_test
 from surefoot.stats.gates import GateTest, gate_test, ratio_test
 from surefoot.stats.one_sided_gains import asked
-from surefoot.stats.order_free import ScoreTest
 from surefoot.stats.score_gains import score_test
+from surefoot.stats.score_means import ScoreTest
 
 pytestmark = pytest.mark.slow
 

@@ -15,13 +15,13 @@ from scipy.special import betainc, betaincinv
 from surefoot import Scores, Tally
 from surefoot.core.assumptions import JUDGE_NEARLY, SIMULATED
 from surefoot.core.record import Record
-from surefoot.numerics.rates import melding
 from surefoot.reference import judge_corrected_rate_lee
 from surefoot.stats import (
     Calibration,
     clopper_pearson,
     cohen_kappa,
     judge_corrected_rate,
+    judges,
     prediction_powered_mean,
     prediction_powered_rate,
 )
@@ -233,10 +233,10 @@ def corrected_coverage(labels, rate, judge, draws, seed, balanced):
         hit, alarm = rng.binomial(true, judge[0]), rng.binomial(labels - true, 1 - judge[1])
     data = (passed, np.full(draws, 1000)), (hit, true), (alarm, labels - true)
     at = np.full(draws, rate)
-    inside = (melding.mixture_error(at, *data, above=True) > 0.025) & (
-        melding.mixture_error(at, *data, above=False) > 0.025
+    inside = (judges.mixture_error(at, *data, above=True) > 0.025) & (
+        judges.mixture_error(at, *data, above=False) > 0.025
     )
-    unknown = melding.order_error(data[1], data[2]) > 0.025  # [0, 1] is given, or the judge is refused
+    unknown = judges.order_error(data[1], data[2]) > 0.025  # [0, 1] is given, or the judge is refused
     return int(np.count_nonzero(inside | unknown))
 
 
@@ -247,8 +247,7 @@ def powered_coverage(labels, rate, judge, draws, seed):
     at = np.full(draws, rate)
     return int(
         np.count_nonzero(
-            (melding.strata_error(at, *data, above=True) > 0.025)
-            & (melding.strata_error(at, *data, above=False) > 0.025)
+            (judges.strata_error(at, *data, above=True) > 0.025) & (judges.strata_error(at, *data, above=False) > 0.025)
         )
     )
 
@@ -291,13 +290,13 @@ def test_the_kernel_that_is_simulated_is_the_interval_that_is_given():
         data = (passed, 1000), (hit, true), (alarm, 60 - true)
         interval = judge_corrected_rate(Tally(passed, 1000), calibration).interval
         for rate in np.linspace(0.02, 0.98, 25):
-            errors = [float(melding.mixture_error(rate, *data, above=side)) for side in (True, False)]
+            errors = [float(judges.mixture_error(rate, *data, above=side)) for side in (True, False)]
             assert (min(errors) > 0.025) == (rate in interval)
         seen = hit + alarm
         data = (passed + seen, 1060), (hit, seen), (true - hit, 60 - seen)
         interval = prediction_powered_rate(Tally(passed, 1000), calibration).interval
         for rate in np.linspace(0.02, 0.98, 25):
-            errors = [float(melding.strata_error(rate, *data, above=side)) for side in (True, False)]
+            errors = [float(judges.strata_error(rate, *data, above=side)) for side in (True, False)]
             assert (min(errors) > 0.025) == (rate in interval)
 
 
@@ -349,9 +348,6 @@ def test_refusals(call, words):
         call()
 
 
-# --- Prediction powered
-
-
 # --- Prediction-powered mean
 
 
@@ -392,3 +388,11 @@ def test_a_good_judge_narrows_the_interval():
     good = prediction_powered_mean(Scores(y), Scores(y), Scores(other)).interval
     bad = prediction_powered_mean(Scores(y), Scores(rng.random(300)), Scores(other)).interval
     assert good.width < 0.6 * bad.width
+
+
+def test_bound_quantiles_are_clopper_pearson_bounds():
+    levels = judges._nodes()[0]
+    for k, n in ((0, 5), (3, 5), (5, 5), (0, 0)):
+        low, high = judges.bound_quantiles(k, n, upper=False), judges.bound_quantiles(k, n, upper=True)
+        assert low == pytest.approx(np.zeros(len(levels)) if k == 0 else betaincinv(k, n - k + 1, levels))
+        assert high == pytest.approx(np.ones(len(levels)) if k == n else betaincinv(k + 1, n - k, levels))

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.stats.multiplicity`, `surefoot.stats.step_down_tests`."""
+"""Tests of `surefoot.stats.multiplicity`."""
 
 import math
 
@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from surefoot import Verdict
 from surefoot.reference import benjamini_hochberg, bonferroni, e_benjamini_hochberg, sidak
 from surefoot.stats import holm
-from surefoot.stats.step_down_tests import Sides, Stepped, step_down
+from surefoot.stats.multiplicity import Sides, Stepped, step_down
 from tests.oracles import many as twin
 from tests.reference import cases
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=12)
+numbers = st.floats(1e-6, 1.0)
 
 
 @pytest.mark.parametrize("case", cases("multiplicity"))
@@ -52,12 +53,6 @@ def test_e_values_stand_as_in_the_published_procedure(e, error):
 
 def test_e_values_at_their_edges():
     assert e_benjamini_hochberg([math.inf, 0.0]) == (0.0, 1.0)
-
-
-# --- Step down tests
-
-
-numbers = st.floats(1e-6, 1.0)
 
 
 @given(values=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=6), margin=st.booleans())

@@ -13,8 +13,8 @@ from scipy.special import bdtrc
 from surefoot import PairTally, Scores, Tally, Verdict, reference, stats
 from surefoot.reference import central_gain, central_gains, central_paired_gain, holm_gains, one_sided_bounds, welch
 from surefoot.stats import exact_gain, gain_bounds, miettinen_nurminen, paired_gain_bounds, rank_policies, tango
+from surefoot.stats.multiplicity import step_down
 from surefoot.stats.one_sided_gains import gain_sides, paired_gain_sides
-from surefoot.stats.step_down_tests import step_down
 from tests.oracles import coherent
 from tests.support.many_policies import hybrid
 from tests.support.simultaneous_gains import sides_of_all_tables

@@ -13,8 +13,8 @@ from surefoot import Tally, Verdict
 from surefoot.core.gain import decide
 from surefoot.reference import bonferroni_gains, holm_gains, one_sided_bounds, step_down_gains
 from surefoot.stats import exact_gain, gain_bounds, miettinen_nurminen, rank_policies
+from surefoot.stats.multiplicity import Sides, step_down
 from surefoot.stats.simultaneous_gains import FamilyGain
-from surefoot.stats.step_down_tests import Sides, step_down
 from tests.support.many_policies import hybrid
 from tests.support.simultaneous_gains import sides_of_all_tables
 

@@ -3,8 +3,8 @@
 import math
 
 from surefoot import Interval
+from surefoot.numerics import normal_quantiles
 from surefoot.numerics.normal_quantiles import upper_quantile
-from surefoot.numerics.rates import rate_ends
 
 
 def hybrid(first, second, *, confidence):
@@ -13,7 +13,7 @@ def hybrid(first, second, *, confidence):
     ends = []
     for tally in (first, second):
         k, n = tally.successes, tally.trials
-        ends.append((rate_ends.wilson_low(k, n, z), k / n, rate_ends.wilson_high(k, n, z)))
+        ends.append((normal_quantiles.wilson_low(k, n, z), k / n, normal_quantiles.wilson_high(k, n, z)))
     (l1, p1, u1), (l2, p2, u2) = ends
     low, high = p1 - p2 - math.hypot(p1 - l1, u2 - p2), p1 - p2 + math.hypot(u1 - p1, p2 - l2)
     return Interval(low, high, p1 - p2, confidence, "hybrid", scale="gain")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from surefoot.numerics.scores import score_samples
+from surefoot.numerics.scores import score_tails
 
 
 def pooled(*samples):
-    return [score_samples.pool(np.asarray(z, float)) for z in samples]
+    return [score_tails.pool(np.asarray(z, float)) for z in samples]

@@ -20,6 +20,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.files.reading import reads_frames
+from surefoot.stats.multiplicity import Sides
 from surefoot.stats.selection import (
     SelectionBias,
     Shortlist,
@@ -27,7 +28,6 @@ from surefoot.stats.selection import (
     simultaneous_confidence,
     simultaneous_lower_bounds,
 )
-from surefoot.stats.step_down_tests import Sides
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
 

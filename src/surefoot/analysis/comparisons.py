@@ -31,7 +31,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
-from surefoot.stats.step_down_tests import Sides, Stepped
+from surefoot.stats.multiplicity import Sides, Stepped
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
 
@@ -444,7 +444,7 @@ def family(comparisons: Sequence[Comparison], confidence: float) -> tuple[Compar
     Each was made by `family_level`. The intervals hold together, for each paid its share of the error; verdicts and
     p-values are those of Holm's step-down. With a margin, or without p-values, verdicts are read off the intervals.
     """
-    from surefoot.stats.step_down_tests import step_down
+    from surefoot.stats.multiplicity import step_down
 
     size = len(comparisons)
     if size == 1:

@@ -12,7 +12,7 @@ from surefoot.analysis.comparison_data import Asked, Cells, Found, Make, cells_o
 from surefoot.analysis.targets import found_between, weakest, within
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.stats.exact_gains import exact_p, observed_gain
+from surefoot.stats.rate_gains import exact_p, observed_gain
 from surefoot.stats.strata import least_p
 from surefoot.table.design import MANY, Column
 

@@ -22,10 +22,10 @@ from surefoot.core.notes import Note
 from surefoot.errors import DataError
 from surefoot.numerics import normal_quantiles
 from surefoot.stats.gates import paired_ratio_test, ratio_test, refuted
+from surefoot.stats.multiplicity import Sides
 from surefoot.stats.one_sided_gains import asked as one_sided
 from surefoot.stats.score_gains import paired_score_test, score_test
 from surefoot.stats.score_strata import stratified_score_test
-from surefoot.stats.step_down_tests import Sides
 from surefoot.table.measures import column_of, is_yes_or_no, measuring
 from surefoot.table.rollouts import Measure, Rollouts
 

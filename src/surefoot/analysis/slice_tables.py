@@ -14,8 +14,8 @@ from surefoot.analysis.levels import uneven_columns
 from surefoot.analysis.need_evidence import sides_at
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
+from surefoot.stats.multiplicity import Sides
 from surefoot.stats.slices import POWER
-from surefoot.stats.step_down_tests import Sides
 from surefoot.stats.strata import least_p
 from surefoot.table.design import MANY, Column, as_number
 from surefoot.table.design_of import NO_LABELS

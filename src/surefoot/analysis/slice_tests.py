@@ -23,11 +23,10 @@ from surefoot.analysis.targets import weakest
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.tally import PairTally, Tally
-from surefoot.core.verdict import Verdict
+from surefoot.core.verdict import Claim, Verdict
 from surefoot.core.words import plural
-from surefoot.numerics import slice_shuffles
-from surefoot.numerics.slice_shuffles import DRAWS, Shuffle
-from surefoot.stats.slices import Claim, SliceTests, by_holm, least_drop, stepped_down
+from surefoot.stats import slices
+from surefoot.stats.slices import DRAWS, Shuffle, SliceTests, by_holm, least_drop, stepped_down
 
 ENOUGH = 0.9
 """The share of the information that cells must keep for shuffles inside them."""
@@ -180,15 +179,15 @@ class _Cells(_Kind):
         word = table.asked.rollouts.words.rollouts
         if table.own:
             return self._clusters(members)
-        kept = slice_shuffles.kept(self.n, self.m, self.stratum)
+        kept = slices.kept(self.n, self.m, self.stratum)
         success = table.asked.measure == "success"
         if kept >= ENOUGH and success:
-            return slice_shuffles.of_successes(self.x, self.n, self.y, self.m, members), f"Labels of {word} shuffled."
+            return slices.of_successes(self.x, self.n, self.y, self.m, members), f"Labels of {word} shuffled."
         if kept >= ENOUGH:
-            made = slice_shuffles.of_scores(table.value, table.first, table.cell, members)
+            made = slices.of_scores(table.value, table.first, table.cell, members)
             return made, f"Labels of {word} shuffled."
         if self.dealt and success:
-            made = slice_shuffles.of_dealt(self.x, self.n, self.y, self.m, self.stratum, members)
+            made = slices.of_dealt(self.x, self.n, self.y, self.m, self.stratum, members)
             return made, "Few in a cell: labels, dealt at random, shuffled inside strata (measured)."
         return None, "Few in a cell: Holm on the p-value of every slice."
 
@@ -210,7 +209,7 @@ class _Cells(_Kind):
         cell, total, size = (whole[one].to_numpy() for one in ("cell", "sum", "size"))
         count = len(members)
         mean = np.bincount(cell, total, minlength=count) / np.maximum(np.bincount(cell, size, minlength=count), 1.0)
-        made = slice_shuffles.of_scores(total - size * mean[cell], whole["first"].to_numpy(), cell, members)
+        made = slices.of_scores(total - size * mean[cell], whole["first"].to_numpy(), cell, members)
         return made, f"Labels of whole {plural(name)} shuffled."
 
     def _strata(self, place: int, group: Any) -> Strata:
@@ -328,14 +327,14 @@ class _Units(_Kind):
         name, count = self.table.called(str(self.table.unit)), len(self.members)
         if self.single and self.table.asked.measure == "success":
             lost, won = (np.bincount(cell[side], minlength=count).astype(float) for side in (gap > 0, gap < 0))
-            shuffle = slice_shuffles.of_pairs(lost, won, self.members.astype(float))
+            shuffle = slices.of_pairs(lost, won, self.members.astype(float))
             how = f"Pairs by {name}: labels exchanged inside pairs."
         else:
             order = np.lexsort((gap, cell))
             sums = np.zeros((int(unit.max(initial=-1)) + 1, self.members.shape[1]))
             np.add.at(sums, unit[order], gap[order, None] * self.members[cell[order]])
             sums = sums[np.lexsort(sums.T[::-1])]
-            shuffle = slice_shuffles.of_units(sums)
+            shuffle = slices.of_units(sums)
             how = f"Labels exchanged in whole {plural(name)}."
         self.shuffle = shuffle
         if not self.even:
@@ -355,7 +354,7 @@ class _Units(_Kind):
         facts = self.pairs.select("^__.*__$").with_columns(pl.Series("__cell__", cell)).with_row_index("__pair__")
         rows = self.table.frame.select(FIRST, VALUE).with_columns(self.pair_of.cast(pl.get_index_type()))
         rows = rows.join(facts, on="__pair__", how="inner").sort("__cell__", "^__[nmxy]__$", "__pair__", FIRST, VALUE)
-        drawn = pl.Series("__drawn__", np.random.default_rng(slice_shuffles.SEED).random(rows.height))
+        drawn = pl.Series("__drawn__", np.random.default_rng(slices.SEED).random(rows.height))
         place = pl.col("__drawn__").rank("ordinal").over("__pair__", FIRST)
         kept = rows.with_columns(drawn).filter(place <= pl.col("__least__"))
         gap = pl.when(FIRST).then(-pl.col(VALUE)).otherwise(VALUE).sort().sum().alias("__gap__")

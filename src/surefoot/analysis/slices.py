@@ -14,11 +14,11 @@ from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
-from surefoot.core.verdict import Verdict
+from surefoot.core.verdict import CLAIMS, Claim, Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
-from surefoot.stats.slices import CLAIMS, Claim, SliceTests
+from surefoot.stats.slices import SliceTests
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered

@@ -9,7 +9,7 @@ import typer
 import surefoot as sf
 from surefoot import _check
 from surefoot.cli import files, modes, terminal
-from surefoot.stats.slices import CLAIMS
+from surefoot.core.verdict import CLAIMS
 
 if TYPE_CHECKING:
     from surefoot.analysis.slices import Slices

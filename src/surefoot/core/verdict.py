@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
+
+Claim = Literal["both", "worse", "better"]
+CLAIMS = ("both", "worse", "better")
+"""Which directions are claimed of many slices at once."""
 
 
 class Verdict(StrEnum):

@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from surefoot.stats.bound_tightness import expected_width as expected_width
     from surefoot.stats.bound_tightness import max_expected_excess as max_expected_excess
     from surefoot.stats.bound_tightness import max_expected_width as max_expected_width
-    from surefoot.stats.confidence_sequences import MeanEvidence as MeanEvidence
-    from surefoot.stats.confidence_sequences import wsr_evidence as wsr_evidence
     from surefoot.stats.judges import judge_corrected_rate_lee as judge_corrected_rate_lee
+    from surefoot.stats.means import MeanEvidence as MeanEvidence
     from surefoot.stats.means import betting_mean as betting_mean
     from surefoot.stats.means import betting_mean_lower as betting_mean_lower
     from surefoot.stats.means import betting_mean_upper as betting_mean_upper
     from surefoot.stats.means import empirical_bernstein as empirical_bernstein
     from surefoot.stats.means import hoeffding as hoeffding
     from surefoot.stats.means import student_t as student_t
+    from surefoot.stats.means import wsr_evidence as wsr_evidence
     from surefoot.stats.means import wsr_mean as wsr_mean
     from surefoot.stats.multiplicity import benjamini_hochberg as benjamini_hochberg
     from surefoot.stats.multiplicity import bonferroni as bonferroni
@@ -60,12 +60,12 @@ if TYPE_CHECKING:
     from surefoot.stats.one_sided_gains import central_gains as central_gains
     from surefoot.stats.one_sided_gains import central_paired_gain as central_paired_gain
     from surefoot.stats.one_sided_gains import one_sided_bounds as one_sided_bounds
-    from surefoot.stats.pair_tests import mcnemar_chi2 as mcnemar_chi2
-    from surefoot.stats.pair_tests import mcnemar_edwards as mcnemar_edwards
     from surefoot.stats.preferences import davidson as davidson
     from surefoot.stats.rate_gains import agresti_caffo as agresti_caffo
     from surefoot.stats.rate_tests import barnard_unpooled as barnard_unpooled
     from surefoot.stats.rate_tests import boschloo_two_sided as boschloo_two_sided
+    from surefoot.stats.rate_tests import mcnemar_chi2 as mcnemar_chi2
+    from surefoot.stats.rate_tests import mcnemar_edwards as mcnemar_edwards
     from surefoot.stats.rate_tests import miettinen_nurminen_score as miettinen_nurminen_score
     from surefoot.stats.rate_tests import pooled_score as pooled_score
     from surefoot.stats.score_gains import paired_score_gain_bound as paired_score_gain_bound

@@ -11,7 +11,7 @@ from surefoot.core import formatting
 from surefoot.core.gain import Gain
 from surefoot.core.notes import Noted
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 from surefoot.stats.means import betting_mean
 
 
@@ -39,7 +39,7 @@ def betting_paired_gain(first: Scores, second: Scores, *, confidence: float = 0.
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", on the
         differences.
     """
-    gap = differences.paired(first, second)
+    gap = score_gains.paired(first, second)
     return _betting(first, second, gap.tolist(), "paired betting", confidence, margin, ())
 
 
@@ -70,7 +70,7 @@ def betting_gain(first: Scores, second: Scores, *, confidence: float = 0.95, mar
         Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", on the
         differences.
     """
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     size = min(len(first), len(second))
     gap = [one - other for one, other in zip(first.values, second.values, strict=False)]
     spare = max(len(first), len(second)) - size
@@ -95,7 +95,7 @@ def _betting(
     # rounding may carry a difference a hair beyond what two scores can differ by
     within = Scores([min(most, max(-most, value)) for value in gap], -most, most)
     found = betting_mean(within, confidence=confidence)
-    return differences.gain_of(
+    return score_gains.gain_of(
         (first, second),
         (found.low, found.high),
         estimate=found.estimate,

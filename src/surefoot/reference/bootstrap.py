@@ -21,7 +21,7 @@ from surefoot.core.assumptions import (
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 from surefoot.stats.means import WRITE, interval_of, refuse_no_spread, unit
 from surefoot.stats.preferences import FEW, check_resamples, percentile_ends
 
@@ -198,7 +198,7 @@ def cluster_bootstrap(
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
-    numbers, groups = differences.labels(clusters, values.size)
+    numbers, groups = score_gains.labels(clusters, values.size)
     sums = np.bincount(numbers, values, groups).astype(float)
     sizes = np.bincount(numbers, minlength=groups).astype(float)
     means = resampling.resampled_ratios(sums, sizes, resamples, generator)
@@ -336,7 +336,7 @@ class _Resampled:
     def _gain(
         self, ends: tuple[float, float], method: str, margin: float, p_value: float | None, warning: tuple[str, ...]
     ) -> Gain:
-        return differences.gain_of(
+        return score_gains.gain_of(
             self.data,
             ends,
             estimate=self.estimate,
@@ -363,7 +363,7 @@ def _pairs(
 
     from surefoot.numerics.scores import resampling
 
-    gap = differences.paired(first, second)
+    gap = score_gains.paired(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     notes: tuple[str, ...] = (f"{resamples:,} resamples.",)
@@ -373,7 +373,7 @@ def _pairs(
         means = resampling.resampled_means(gap, resamples, generator)
     else:
         assumption = CLUSTERS_APART
-        numbers, groups = differences.labels(clusters, gap.size)
+        numbers, groups = score_gains.labels(clusters, gap.size)
         sums = np.bincount(numbers, gap, groups).astype(float)
         sizes = np.bincount(numbers, minlength=groups).astype(float)
         influence = (sums - sizes * gap.mean()) / gap.size
@@ -398,7 +398,7 @@ def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, con
 
     from surefoot.numerics.scores import resampling
 
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     up, down = np.asarray(first.values), np.asarray(second.values)

@@ -18,7 +18,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 from surefoot.stats.bands import Heights, ks, two_sided_band
 
 NEVER = (
@@ -130,7 +130,7 @@ def compare_distributions(
         Vincent et al. (2024), section VI-C: bounds at 1 - error / 2 each.
     """
     confidence = _check.confidence(confidence)
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     each = 1.0 - (1.0 - confidence) / 2.0
     one, two = two_sided_band(first, confidence=each, using=using), two_sided_band(second, confidence=each, using=using)
     better, worse = _separated(one, two), _separated(two, one)

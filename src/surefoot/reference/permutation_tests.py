@@ -6,7 +6,7 @@ from surefoot import _check
 from surefoot.core.assumptions import PAIRS_EXCHANGEABLE, SCORE_PAIRS_APART
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 
 EXACT_UP_TO = 16  # pairs: 2^16 = 65,536 patterns of signs, all of them counted
 
@@ -52,7 +52,7 @@ def paired_permutation(
 
     from surefoot.numerics.scores import resampling
 
-    gap = differences.paired(first, second)
+    gap = score_gains.paired(first, second)
     confidence = _check.confidence(confidence)
     resamples = _check.whole(resamples, "resamples", least=1)
     generator, seed = _check.generator(rng)
@@ -76,7 +76,7 @@ def paired_permutation(
     high = most if needed <= 0 else float(highs[-needed]) if needed <= highs.size else float(gap.mean())
     low, high = (0.0 if abs(end) <= slack else end for end in (low, high))
     how = f"all {of:,} swaps were counted" if exact else f"{resamples:,} random swaps were drawn"
-    return differences.gain_of(
+    return score_gains.gain_of(
         (first, second),
         (low, high),
         estimate=float(gap.mean()),

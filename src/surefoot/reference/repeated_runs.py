@@ -338,7 +338,7 @@ def _interval(
     """
     from scipy import special
 
-    from surefoot.numerics.rates import rate_ends
+    from surefoot.numerics import normal_quantiles
 
     confidence = _check.confidence(confidence)
     reach = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0))
@@ -348,8 +348,8 @@ def _interval(
     if binary and least is not None:
         method = "Wilson on effective size"
         size = mean * (1.0 - mean) / variance if 0.0 < mean < 1.0 and variance > 0.0 else least
-        low = 0.0 if mean == 0.0 else float(rate_ends.wilson_low(mean * size, size, reach))
-        high = 1.0 if mean == 1.0 else float(rate_ends.wilson_high(mean * size, size, reach))
+        low = 0.0 if mean == 0.0 else float(normal_quantiles.wilson_low(mean * size, size, reach))
+        high = 1.0 if mean == 1.0 else float(normal_quantiles.wilson_high(mean * size, size, reach))
     elif binary:
         method = "Korn-Graubard"
         clusters = table.shape[1]

@@ -9,8 +9,8 @@ from surefoot.core.assumptions import STREAMS
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Moments, Scores
 from surefoot.reference import welch_intervals
-from surefoot.stats import differences
-from surefoot.stats.differences import Ranged
+from surefoot.stats import score_gains
+from surefoot.stats.score_gains import Ranged
 from surefoot.stats.task_weights import Weights, task_weights
 
 
@@ -60,7 +60,7 @@ def stratified_t_gain(
     shares = task_weights({task: len(first) + len(second) for task, (first, second) in strata.items()}, weights)
     for task, pair in strata.items():
         kind = type(pair[0]) if isinstance(pair[0], Moments) else Scores
-        differences.check_ranges(*pair, kind=kind)
+        score_gains.check_ranges(*pair, kind=kind)
         if (pair[0].low, pair[0].high) != (one.low, one.high):
             raise _check.wrong("strata", f"hold scores of one range; got another on {task!r}.", strata)
         for name, side in zip(("first", "second"), pair, strict=True):

@@ -9,7 +9,7 @@ from surefoot.core.assumptions import MANY_ROLLOUTS, STREAMS
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
 from surefoot.reference.welch_intervals import satterthwaite
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 
 
 def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.95) -> Interval:
@@ -39,7 +39,7 @@ def chance_first_higher(first: Scores, second: Scores, *, confidence: float = 0.
     import numpy as np
     from scipy import special
 
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     confidence = _check.confidence(confidence)
     x, y = np.sort(first.values), np.sort(second.values)
     # for each score, the share of the other policy's scores below it, a tie counting half

@@ -8,8 +8,8 @@ from surefoot import _check
 from surefoot.core.assumptions import MANY_ROLLOUTS, STREAMS, Assumption
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Moments, Scores
-from surefoot.stats import differences
-from surefoot.stats.differences import Ranged
+from surefoot.stats import score_gains
+from surefoot.stats.score_gains import Ranged
 
 
 def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> Gain:
@@ -35,7 +35,7 @@ def welch(first: Scores, second: Scores, *, confidence: float = 0.95, margin: fl
         Welch (1947), "The generalization of Student's problem when several different population variances are
         involved".
     """
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     return welch_gain(first, second, (variance(first), variance(second)), confidence, margin)
 
 
@@ -81,7 +81,7 @@ def student_gain(
 
     confidence, error = _check.confidence(confidence), math.sqrt(squared)
     half = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
-    return differences.gain_of(
+    return score_gains.gain_of(
         data,
         (gap - half, gap + half),
         estimate=gap,

@@ -39,7 +39,7 @@ from surefoot.sequential.round_rules import (
     ranked,
 )
 from surefoot.sequential.rules import in_range
-from surefoot.stats.confidence_sequences import betting_sequence
+from surefoot.stats.means import betting_sequence
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints

@@ -68,15 +68,15 @@ def listed(declared: designs.Declared, share: float) -> Listed:
 @lru_cache(maxsize=64)
 def certificate(declared: designs.Declared) -> tuple[float, float, float]:
     """Two numbers around the largest error in each direction, and where it is attained."""
+    from surefoot.numerics import polynomials
     from surefoot.numerics.designs import stopped_walks
-    from surefoot.numerics.proofs import bernstein
 
     design = designs.design(declared)
     total = stopped_walks.coefficients(design.walk(), design.limits)
     if declared.family == "paired":
         most = int(np.argmax(total))
         return float(total[most]), design.walk().worst(total), most / declared.horizon
-    return bernstein.maximise(total)
+    return polynomials.polynomial_maximum(total)
 
 
 @lru_cache(maxsize=64)

@@ -17,14 +17,14 @@ from surefoot.core.verdict import Verdict
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.rules import CLAIMED, CODES, Rule, State
-from surefoot.stats.step_down_tests import Sides
+from surefoot.stats.multiplicity import Sides
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from surefoot.numerics.arrays import Floats, Ints
     from surefoot.sequential.after_stop import IntervalKind
-    from surefoot.stats.order_free import ScoreTest
+    from surefoot.stats.score_means import ScoreTest
 
 
 SILENT = "A fixed-size rule says nothing before its last pair."

@@ -14,8 +14,8 @@ from surefoot.core.verdict import Verdict
 from surefoot.numerics.betting.race_bets import running_low
 from surefoot.sequential.history import Trail
 from surefoot.sequential.round_rules import Standing
-from surefoot.stats.confidence_sequences import betting_sequence
 from surefoot.stats.letters import Letters, compact_letters
+from surefoot.stats.means import betting_sequence
 
 
 class SelectionState(Standing):

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from surefoot.stats.cluster_gains import two_sample_cluster_gain as two_sample_cluster_gain
     from surefoot.stats.clusters import cluster_mean as cluster_mean
     from surefoot.stats.clusters import cluster_rate as cluster_rate
-    from surefoot.stats.confidence_sequences import betting_sequence as betting_sequence
     from surefoot.stats.detectable import outlook as outlook
-    from surefoot.stats.exact_gains import exact_gain as exact_gain
-    from surefoot.stats.exact_gains import exact_paired_gain as exact_paired_gain
     from surefoot.stats.exact_power import paired_power as paired_power
     from surefoot.stats.exact_power import power as power
     from surefoot.stats.finite_lists import population_rate as population_rate
@@ -38,20 +35,20 @@ if TYPE_CHECKING:
     from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import compact_letters as compact_letters
+    from surefoot.stats.means import betting_sequence as betting_sequence
     from surefoot.stats.multiplicity import holm as holm
     from surefoot.stats.one_sided_gains import gain_bounds as gain_bounds
     from surefoot.stats.one_sided_gains import paired_gain_bounds as paired_gain_bounds
     from surefoot.stats.optimal_bounds import optimal_interval as optimal_interval
     from surefoot.stats.optimal_bounds import optimal_lower as optimal_lower
     from surefoot.stats.optimal_bounds import optimal_upper as optimal_upper
-    from surefoot.stats.pair_tests import mcnemar as mcnemar
-    from surefoot.stats.pair_tests import mcnemar_midp as mcnemar_midp
     from surefoot.stats.prediction_powered import prediction_powered_mean as prediction_powered_mean
     from surefoot.stats.preferences import bradley_terry as bradley_terry
     from surefoot.stats.rankings import against_baseline as against_baseline
     from surefoot.stats.rankings import rank_intervals as rank_intervals
     from surefoot.stats.rankings import rank_policies as rank_policies
-    from surefoot.stats.rate_claims import claim as claim
+    from surefoot.stats.rate_gains import exact_gain as exact_gain
+    from surefoot.stats.rate_gains import exact_paired_gain as exact_paired_gain
     from surefoot.stats.rate_gains import miettinen_nurminen as miettinen_nurminen
     from surefoot.stats.rate_gains import newcombe as newcombe
     from surefoot.stats.rate_gains import newcombe_paired as newcombe_paired
@@ -59,7 +56,10 @@ if TYPE_CHECKING:
     from surefoot.stats.rate_tests import barnard as barnard
     from surefoot.stats.rate_tests import boschloo as boschloo
     from surefoot.stats.rate_tests import fisher as fisher
+    from surefoot.stats.rate_tests import mcnemar as mcnemar
+    from surefoot.stats.rate_tests import mcnemar_midp as mcnemar_midp
     from surefoot.stats.rates import agresti_coull as agresti_coull
+    from surefoot.stats.rates import claim as claim
     from surefoot.stats.rates import clopper_pearson as clopper_pearson
     from surefoot.stats.rates import clopper_pearson_lower as clopper_pearson_lower
     from surefoot.stats.rates import clopper_pearson_upper as clopper_pearson_upper

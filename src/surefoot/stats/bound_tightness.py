@@ -153,9 +153,9 @@ def expected_width(trials: int, rate: float, *, using: Method = optimal_interval
     Reference:
         Pratt (1961), "Length of confidence intervals".
     """
-    from surefoot.numerics.proofs import bernstein
+    from surefoot.numerics import polynomials
 
-    return bernstein.value_at(_widths(trials, using, confidence), _check.rate(rate))
+    return polynomials.value_at(_widths(trials, using, confidence), _check.rate(rate))
 
 
 def max_expected_width(
@@ -180,9 +180,9 @@ def max_expected_width(
     Reference:
         Pratt (1961), "Length of confidence intervals"; Vincent et al., section IV.
     """
-    from surefoot.numerics.proofs import bernstein
+    from surefoot.numerics import polynomials
 
-    low, high, at = bernstein.maximise(_widths(trials, using, confidence), _tolerance(tolerance))
+    low, high, at = polynomials.polynomial_maximum(_widths(trials, using, confidence), _tolerance(tolerance))
     return _certified("The largest expected width", trials, low, high, at)
 
 

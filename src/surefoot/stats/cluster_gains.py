@@ -10,7 +10,7 @@ from surefoot import _check
 from surefoot.core.assumptions import ANY_SCORES, CLUSTERS_DRAWN, CLUSTERS_MEASURED, RANGE_FIXED
 from surefoot.core.gain import Gain
 from surefoot.core.scores import Scores
-from surefoot.stats import differences, score_gains
+from surefoot.stats import score_gains
 from surefoot.stats.clusters import (
     GUARANTEED,
     MEASURED,
@@ -21,9 +21,9 @@ from surefoot.stats.clusters import (
     refuse_unproved,
     weighed,
 )
+from surefoot.stats.multiplicity import Sides
 from surefoot.stats.one_sided_gains import agreeing
-from surefoot.stats.order_free import ScoreTest
-from surefoot.stats.step_down_tests import Sides
+from surefoot.stats.score_means import ScoreTest
 from surefoot.stats.task_weights import Weights
 
 if TYPE_CHECKING:
@@ -106,8 +106,8 @@ def cluster_gain(
         Bell and McCaffrey (2002), "Bias reduction in standard errors for linear regression with multi-stage samples";
         Cameron, Gelbach and Miller (2011), "Robust inference with multiway clustering".
     """
-    gap = differences.paired(first, second)
-    numbers, _ = differences.labels(clusters, gap.size)
+    gap = score_gains.paired(first, second)
+    numbers, _ = score_gains.labels(clusters, gap.size)
     most = first.high - first.low
     found = gathered((gap,), (numbers,), (-most, most), crossed=crossed, tasks=tasks, weights=weights)
     if _check.choice(method, "method", {"measured": False, "guaranteed": True}):
@@ -169,7 +169,7 @@ def two_sample_cluster_gain(
     """
     import numpy as np
 
-    differences.check_ranges(first, second)
+    score_gains.check_ranges(first, second)
     values = np.asarray(first.values), np.asarray(second.values)
     numbers = _numbered(clusters, (len(first), len(second)), shared)
     ways = None if crossed is None else [*crossed[0], *crossed[1]]
@@ -192,10 +192,10 @@ def _numbered(
     """The clusters of both sides, numbered from 0; one number for a cluster that is shared."""
     ours, theirs = clusters
     if shared:
-        both, _ = differences.labels([*ours, *theirs], sum(sizes))
+        both, _ = score_gains.labels([*ours, *theirs], sum(sizes))
         return both[: sizes[0]], both[sizes[0] :]
-    one, count = differences.labels(ours, sizes[0])
-    return one, differences.labels(theirs, sizes[1])[0] + count
+    one, count = score_gains.labels(ours, sizes[0])
+    return one, score_gains.labels(theirs, sizes[1])[0] + count
 
 
 def _units(data: tuple[Scores, Scores], numbers: tuple[Ints, Ints], shared: bool) -> list[Scores]:
@@ -242,7 +242,7 @@ def _measured(
     if margin:
         better, not_worse = evidence.p_above(margin), evidence.p_above(-margin)
         sides = Sides(better, evidence.p_below(-margin), not_worse, evidence.p_below(margin))
-    gain = differences.gain_of(
+    gain = score_gains.gain_of(
         data,
         ends,
         estimate=evidence.mean,

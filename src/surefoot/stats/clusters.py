@@ -15,7 +15,7 @@ from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.words import Worded
-from surefoot.stats import differences, order_free
+from surefoot.stats import score_gains, score_means
 from surefoot.stats.means import WRITE
 from surefoot.stats.task_weights import Weights, task_weights
 
@@ -274,7 +274,7 @@ def _mean(
     if _check.choice(method, "method", {"measured": False, "guaranteed": True}):
         refuse_unproved(crossed, tasks)
         low, high = (
-            ends[0] + (ends[1] - ends[0]) * share for share in order_free.ends(weighed(values, numbers, ends), error)
+            ends[0] + (ends[1] - ends[0]) * share for share in score_means.ends(weighed(values, numbers, ends), error)
         )
         name, hidden = GUARANTEED, False
         assumptions: tuple[Assumed, ...] = (RANGE_FIXED, CLUSTERS_DRAWN, ANY_SCORES)
@@ -369,7 +369,7 @@ def gathered(
     _refuse_one(ways[0].met, names)
     meetings, count = None, 0
     if crossed is not None:
-        other, count = differences.labels(crossed, every.size, "crossed")
+        other, count = score_gains.labels(crossed, every.size, "crossed")
         ways.append(cluster_moments.layout(other, groups, weighed))
         _refuse_one(ways[1].met, names, "crossed")
         _, cells = np.unique(numbers * count + other, return_inverse=True)
@@ -457,7 +457,7 @@ def _given(scores: Scores, clusters: Iterable[object]) -> tuple[Floats, Ints]:
     import numpy as np
 
     values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
-    return values, differences.labels(clusters, values.size)[0]
+    return values, score_gains.labels(clusters, values.size)[0]
 
 
 def _result(interval: Interval, values: Floats, numbers: Ints, found: Gathered, hidden: bool) -> ClusteredMean:

@@ -15,9 +15,8 @@ from surefoot.core.assumptions import PAIRS_APART, RATE_BY_POLICY, Assumed, Assu
 from surefoot.core.record import Record
 from surefoot.core.tally import PairTally
 from surefoot.numerics import normal_quantiles
-from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
-from surefoot.stats.pair_tests import mcnemar
-from surefoot.stats.rate_tests import pooled_score
+from surefoot.stats.rate_gains import exact_gain, exact_paired_gain
+from surefoot.stats.rate_tests import mcnemar, pooled_score
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Ints

@@ -21,9 +21,9 @@ from surefoot.core.assumptions import (
 )
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import differences, order_free
+from surefoot.stats import score_gains, score_means
 from surefoot.stats.multiplicity import holm
-from surefoot.stats.order_free import ScoreTest
+from surefoot.stats.score_means import ScoreTest
 
 ALL, BETTER = "all", "one better, none worse"
 AT_LEAST = re.compile(r"at least (\d+)")
@@ -155,15 +155,15 @@ def paired_ratio_test(first: Scores, second: Scores, ratio: float, *, several_ta
     """
     import numpy as np
 
-    from surefoot.numerics.scores import score_samples, score_tails
+    from surefoot.numerics.scores import score_tails
 
     ratio = _ratio(first, ratio)
-    differences.paired(first, second)
+    score_gains.paired(first, second)
     one, other = (np.asarray(side.values) / first.high for side in (first, second))
     share = np.clip((1.0 - one + ratio * other) / (1.0 + ratio), 0.0, 1.0)
-    test: order_free.Tested = score_tails.OneSample(score_samples.pool(share))
+    test: score_means.Tested = score_tails.OneSample(score_tails.pool(share))
     if several_tasks:
-        test = order_free.Spread(test)
+        test = score_means.Spread(test)
     held = (RANGE_FIXED, PAIRS_GAINS_DIFFER if several_tasks else PAIRS_ONE_GAIN, ANY_SCORES)
     return _tested((first, second), ratio, test, PAIRED, len(first), held)
 
@@ -193,12 +193,12 @@ def ratio_test(first: Scores, second: Scores, ratio: float) -> ScoreTest:
     Reference:
         As for `score_gain`, with weights of the groups that differ.
     """
-    from surefoot.numerics.scores import score_samples, two_groups
+    from surefoot.numerics.scores import score_tails, two_groups
     from surefoot.stats.means import unit
 
     ratio = _ratio(first, ratio)
-    differences.check_ranges(first, second)
-    samples = score_samples.pool(1.0 - unit(first)), score_samples.pool(unit(second))
+    score_gains.check_ranges(first, second)
+    samples = score_tails.pool(1.0 - unit(first)), score_tails.pool(unit(second))
     test = two_groups.TwoGroups(samples, (1.0 / (1.0 + ratio), ratio / (1.0 + ratio)))
     held = (RANGE_FIXED, MEAN_BY_POLICY, ANY_SCORES)
     return _tested((first, second), ratio, test, SEPARATE, len(first) + len(second), held)
@@ -207,12 +207,12 @@ def ratio_test(first: Scores, second: Scores, ratio: float) -> ScoreTest:
 def _tested(
     data: tuple[Scores, Scores],
     ratio: float,
-    test: order_free.Tested,
+    test: score_means.Tested,
     method: str,
     trials: int,
     held: tuple[Assumed, ...],
 ) -> ScoreTest:
-    two_sided, smaller, larger = order_free.all_sides(test, 1.0 / (1.0 + ratio))
+    two_sided, smaller, larger = score_means.all_sides(test, 1.0 / (1.0 + ratio))
     observed = data[0].mean / data[1].mean if data[1].mean else math.inf
     return ScoreTest(two_sided, larger, smaller, ratio, min(observed, WIDEST), method, trials, "score", held, data=data)
 

@@ -14,9 +14,9 @@ from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
+from surefoot.stats import score_gains
+from surefoot.stats.multiplicity import Sides
 from surefoot.stats.one_sided_gains import agreeing
-from surefoot.stats.step_down_tests import Sides
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
@@ -405,4 +405,4 @@ def documents_of(clusters: Iterable[object] | None, size: int) -> Ints:
 
     if clusters is None:
         return np.arange(size)
-    return differences.labels(clusters, size)[0]
+    return score_gains.labels(clusters, size)[0]

@@ -16,8 +16,8 @@ from surefoot import _check
 from surefoot.core.gain import Gain, decide
 from surefoot.core.interval import Bound, Interval
 from surefoot.core.tally import PairTally, Tally
-from surefoot.stats.exact_gains import ComparedTallies, batch, exact_gain, exact_paired_gain, is_even, oriented
-from surefoot.stats.step_down_tests import Sides
+from surefoot.stats.multiplicity import Sides
+from surefoot.stats.rate_gains import ComparedTallies, batch, exact_gain, exact_paired_gain, is_even, oriented
 
 Compared = PairTally | tuple[Tally, Tally]
 

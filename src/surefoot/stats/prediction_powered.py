@@ -10,7 +10,7 @@ from surefoot.core.assumptions import SCORED_DRAWN, SCORES_SOFTENED
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def prediction_powered_mean(
     from scipy import special
 
     confidence = _check.confidence(confidence)
-    differences.check_ranges(human, judge, names=("human", "judge"))
-    differences.check_ranges(human, judge_only, names=("human", "judge_only"))
+    score_gains.check_ranges(human, judge, names=("human", "judge"))
+    score_gains.check_ranges(human, judge_only, names=("human", "judge_only"))
     if len(human) != len(judge):
         raise _check.wrong(
             "judge", f"score the {len(human):,} items that humans scored, in their order; got {len(judge):,}.", judge

@@ -12,7 +12,7 @@ from surefoot._arguments import write
 from surefoot.core.assumptions import EACH_STRENGTH, PREFERENCES_APART
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
-from surefoot.stats import differences
+from surefoot.stats import score_gains
 
 if TYPE_CHECKING:
     import numpy as np
@@ -326,7 +326,7 @@ class _Games:
         self.counts = np.bincount(kept, minlength=len(cells)).astype(float)
         self.table: Floats | None = None
         if sessions is not None:
-            numbers, groups = differences.labels(sessions, self.size, "sessions")
+            numbers, groups = score_gains.labels(sessions, self.size, "sessions")
             self.table = np.zeros((groups, len(cells)))
             np.add.at(self.table, (numbers, np.asarray(kept)), 1.0)
 

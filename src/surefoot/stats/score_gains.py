@@ -19,18 +19,116 @@ from surefoot.core.assumptions import (
     RANGE_FIXED,
     Assumed,
 )
-from surefoot.core.gain import Gain
-from surefoot.core.interval import Bound, Side
+from surefoot.core.gain import Gain, decide
+from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Noted
-from surefoot.core.scores import Scores
-from surefoot.stats import differences, order_free
-from surefoot.stats.means import unit
-from surefoot.stats.order_free import ScoreTest
+from surefoot.core.scores import Moments, Scores
+from surefoot.stats import score_means
+from surefoot.stats.means import WRITE, unit
+from surefoot.stats.score_means import ScoreTest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from surefoot.numerics.arrays import Floats, Ints
     from surefoot.numerics.scores.two_groups import TwoGroups
 
+
+Ranged = Scores | Moments
 PAIRED, SEPARATE = "paired Gaffke", "two-sample Gaffke"
+
+
+def check_ranges(
+    first: Ranged, second: Ranged, *, names: tuple[str, str] = ("first", "second"), kind: type[Ranged] = Scores
+) -> None:
+    """Refuse what is no scores (or no moments of them), and scores that were not measured on one scale."""
+    for value, name in zip((first, second), names, strict=True):
+        _check.instance(value, name, kind, WRITE if kind is Scores else "")
+    if (first.low, first.high) != (second.low, second.high):
+        must = f"have the range of `{names[0]}`, [{first.low:g}, {first.high:g}]"
+        got = f"[{second.low:g}, {second.high:g}]. Scores on two scales have no gain."
+        raise _check.wrong(names[1], f"{must}; got {got}", second)
+
+
+def paired(first: Scores, second: Scores) -> Floats:
+    """First minus second, pair by pair; refuses a pair without its partner."""
+    import numpy as np
+
+    check_ranges(first, second)
+    if len(first) != len(second):
+        raise _check.wrong(
+            "second",
+            f"hold one score for each score of `first`, {len(first):,}; got {len(second):,}. "
+            "A score without its partner is no pair: remove it by name, or compare the two unpaired.",
+            second,
+        )
+    gap = np.subtract(first.values, second.values)
+    if np.ptp(gap) <= 1e-15 * max(abs(first.low), abs(first.high)):  # only rounding keeps them apart
+        gap[:] = gap[0]
+    return gap
+
+
+def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tuple[Ints, int]:
+    """Cluster numbers 0, 1, ... of `size` observations, and how many clusters there are; one alone is refused."""
+    import numpy as np
+
+    if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
+        _, first, places = np.unique(clusters, return_index=True, return_inverse=True)
+        found, count = np.argsort(np.argsort(first))[places], len(first)  # numbered as they are met
+    else:
+        numbers: dict[object, int] = {}
+        found = np.asarray([numbers.setdefault(label, len(numbers)) for label in clusters])
+        count = len(numbers)
+        if any(isinstance(label, float) and label != label for label in numbers):
+            raise _check.wrong(name, "name the cluster of every observation; got NaN for some.")
+    if len(found) != size:
+        raise _check.wrong(name, f"name one cluster per observation, {size:,}; got {len(found):,}.")
+    if count < 2:
+        raise _check.wrong(
+            name, "name at least 2 clusters; got 1. One cluster cannot show how clusters differ: there is no interval."
+        )
+    return found, count
+
+
+def gain_of(
+    data: tuple[Ranged, ...],
+    ends: tuple[float, float],
+    *,
+    estimate: float,
+    confidence: float,
+    method: str,
+    margin: float,
+    trials: int,
+    p_value: float | None = None,
+    assumptions: tuple[Assumed, ...] = (),
+    notes: tuple[Noted, ...] = (),
+    seed: int | None = None,
+) -> Gain:
+    """One coherent result from the ends of an interval of the mean gain, kept inside what scores can differ by.
+
+    The data are those of the two policies, task by task if there are several, or the moments of their differences.
+    """
+    one = data[0]
+    most = one.high - one.low if len(data) > 1 else max(-one.low, one.high)
+    margin = _check.margin(margin, most)
+    low, high = (min(most, max(-most, float(end))) for end in ends)
+    low, high = min(low, float(estimate)), max(high, float(estimate))  # a bootstrap's may leave it out
+    interval = Interval(
+        low=low,
+        high=high,
+        estimate=float(estimate),
+        confidence=float(confidence),
+        method=method,
+        trials=trials,
+        scale="score gain",
+        assumptions=assumptions,
+        notes=notes,
+        data=data,
+        seed=seed,
+    )
+    verdict = decide(low, high, margin)
+    p_value = None if p_value is None else min(1.0, float(p_value))
+    return Gain(interval, p_value, verdict, margin=margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +146,7 @@ class Compared:
     """
 
     data: tuple[Scores, ...]
-    test: order_free.Tested
+    test: score_means.Tested
     estimate: float
     method: str
     trials: int
@@ -76,9 +174,9 @@ class Compared:
 def gain_from(compared: Compared, confidence: float, margin: float) -> Gain:
     """Interval, p-value and verdict of one test."""
     error = 1.0 - _check.confidence(confidence)
-    (low, high), p_value = order_free.ends_and_p(compared.test, error, 0.5)
+    (low, high), p_value = score_means.ends_and_p(compared.test, error, 0.5)
     estimate = compared.estimate
-    return differences.gain_of(
+    return gain_of(
         compared.data,
         (min(estimate, compared.gain(low)), max(estimate, compared.gain(high))),
         estimate=estimate,
@@ -114,7 +212,7 @@ def bound_from(compared: Compared, side: Side, confidence: float) -> Bound:
 def p_values_from(compared: Compared, gain: float) -> ScoreTest:
     """The p-values of one gain."""
     share = compared.share(gain)
-    p_value, above, below = order_free.all_sides(compared.test, share)
+    p_value, above, below = score_means.all_sides(compared.test, share)
     return ScoreTest(
         p_value=p_value,
         above=above,
@@ -293,28 +391,28 @@ def surely_undecided(first: Scores, second: Scores, *, confidence: float = 0.95,
 
 
 def _separate(first: Scores, second: Scores) -> Compared:
-    differences.check_ranges(first, second)
+    check_ranges(first, second)
     assumptions = (RANGE_FIXED, MEAN_BY_POLICY, ANY_SCORES)
     estimate = first.mean - second.mean
     return Compared((first, second), _groups(first, second), estimate, SEPARATE, len(first) + len(second), assumptions)
 
 
 def _groups(first: Scores, second: Scores) -> TwoGroups:
-    from surefoot.numerics.scores import score_samples, two_groups
+    from surefoot.numerics.scores import score_tails, two_groups
 
-    samples = score_samples.pool(unit(first)), score_samples.pool(1.0 - unit(second))
+    samples = score_tails.pool(unit(first)), score_tails.pool(1.0 - unit(second))
     return two_groups.TwoGroups(samples, (0.5, 0.5))
 
 
 def _paired(first: Scores, second: Scores, several_tasks: bool) -> Compared:
     import numpy as np
 
-    from surefoot.numerics.scores import score_samples, score_tails
+    from surefoot.numerics.scores import score_tails
 
-    gap = differences.paired(first, second)
+    gap = paired(first, second)
     most = first.high - first.low
-    test: order_free.Tested = score_tails.OneSample(score_samples.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
+    test: score_means.Tested = score_tails.OneSample(score_tails.pool(np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0)))
     if several_tasks:
-        test = order_free.Spread(test)
+        test = score_means.Spread(test)
     assumptions = (RANGE_FIXED, PAIRS_GAINS_DIFFER if several_tasks else PAIRS_ONE_GAIN, ANY_SCORES)
     return Compared((first, second), test, math.fsum(gap.tolist()) / gap.size, PAIRED, int(gap.size), assumptions)

@@ -27,10 +27,10 @@ from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
-from surefoot.stats import differences, order_free
+from surefoot.stats import score_gains, score_means
 from surefoot.stats.means import WRITE, scored, unit
-from surefoot.stats.order_free import ScoreTest
 from surefoot.stats.score_gains import Compared, bound_from, gain_from, p_values_from
+from surefoot.stats.score_means import ScoreTest
 from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
@@ -180,11 +180,11 @@ def stratified_score_mean(
     every = list(strata.values())
     for scores in every:
         _check.instance(scores, "strata", Scores, WRITE)
-        differences.check_ranges(every[0], scores, names=("strata", "strata"))
+        score_gains.check_ranges(every[0], scores, names=("strata", "strata"))
     shares = task_weights({task: len(scores) for task, scores in strata.items()}, weights)
     proved = _proved(method, len(every))
     test = _test([[unit(scores) for scores in every]], list(shares.values()), proved)
-    low, high = order_free.ends(test, 1.0 - _check.confidence(confidence))
+    low, high = score_means.ends(test, 1.0 - _check.confidence(confidence))
     estimate = math.fsum(shares[task] * scores.mean for task, scores in strata.items())
     return Interval(
         low=min(estimate, scored(every[0], low)),
@@ -207,11 +207,11 @@ def _compared(strata: Strata, weights: Weights, paired: bool, method: Level) -> 
     pairs = list(strata.values())
     one = pairs[0][0]
     for first, second in pairs:
-        differences.check_ranges(first, second)
-        differences.check_ranges(one, first, names=("strata", "strata"))
+        score_gains.check_ranges(first, second)
+        score_gains.check_ranges(one, first, names=("strata", "strata"))
     most = one.high - one.low
     if paired:
-        gaps = [differences.paired(first, second) for first, second in pairs]
+        gaps = [score_gains.paired(first, second) for first, second in pairs]
         sides = [[np.clip(0.5 * (1.0 + gap / most), 0.0, 1.0) for gap in gaps]]
         gains = [math.fsum(gap.tolist()) / gap.size for gap in gaps]
     else:
@@ -237,15 +237,15 @@ def _proved(method: Level, tasks: int) -> bool:
     return _check.choice(method, "method", {"measured": False, "guaranteed": True}) or tasks == 1
 
 
-def _test(sides: list[list[Floats]], shares: list[float], proved: bool) -> order_free.Tested:
+def _test(sides: list[list[Floats]], shares: list[float], proved: bool) -> score_means.Tested:
     """The test of the weighted mean of all cells, those of one policy in one list; the policies weigh alike."""
     import numpy as np
 
-    from surefoot.numerics.scores import many_groups, score_samples, two_groups
+    from surefoot.numerics.scores import many_groups, score_tails, two_groups
 
     if not proved:
         return two_groups.task_groups(sides, [np.array(shares)] * len(sides))
-    samples = [score_samples.pool(cell) for cells in zip(*sides, strict=True) for cell in cells]
+    samples = [score_tails.pool(cell) for cells in zip(*sides, strict=True) for cell in cells]
     return many_groups.group_test(samples, [share for share in shares for _ in sides])
 
 

@@ -21,7 +21,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Verdict
 from surefoot.stats.cluster_gains import ClusteredGain
-from surefoot.stats.exact_gains import exact_gain, exact_paired_gain
+from surefoot.stats.multiplicity import Sides, Stepped, step_down
 from surefoot.stats.one_sided_gains import (
     CENTRAL,
     agreeing,
@@ -32,8 +32,8 @@ from surefoot.stats.one_sided_gains import (
     central_paired_gain,
     gain_of,
 )
+from surefoot.stats.rate_gains import exact_gain, exact_paired_gain
 from surefoot.stats.score_gains import score_gain, score_test
-from surefoot.stats.step_down_tests import Sides, Stepped, step_down
 
 Policy = Tally | Scores
 Pair = tuple[Policy, Policy] | PairTally

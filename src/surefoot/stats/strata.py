@@ -14,7 +14,7 @@ from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
-from surefoot.stats import exact_gains
+from surefoot.stats import rate_gains
 from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def stratified_gain(
     if len(each) == 1:
         task_weights(dict.fromkeys(strata, 1), weights)  # a wrong one is refused all the same
         (first, second), *_ = each
-        return exact_gains.exact_gain(first, second, confidence=confidence, margin=margin)
+        return rate_gains.exact_gain(first, second, confidence=confidence, margin=margin)
     smallest = min(tally.trials for pair in each for tally in pair)
     balanced = all(first.trials == second.trials for first, second in each)
     if smallest < SMALL and weights == "rollouts" and balanced:
@@ -117,7 +117,7 @@ def stratified_rate_gain(
     table = tuple((a.successes, a.trials, b.successes, b.trials) for a, b in each)
     confidence = _check.confidence(confidence)
     low, high, p_value = _inverted(table, tuple(shares.values()), 1.0 - confidence)
-    estimate = float(np.dot(list(shares.values()), [exact_gains.observed_gain(a, b) for a, b in each]))
+    estimate = float(np.dot(list(shares.values()), [rate_gains.observed_gain(a, b) for a, b in each]))
     estimate = 0.0 if abs(estimate) < 1e-14 else estimate
     held = (RATE_BY_TASK, WEIGHED["given" if isinstance(weights, Mapping) else weights], GAIN_MEASURED)
     return _gain(each, (low, high), estimate, p_value, "stratified rates", held, confidence, margin)
@@ -234,12 +234,12 @@ def least_p(strata: Strata, *, weights: Weights, error: float) -> float:
 
     each = _given(strata)
     if len(each) == 1:
-        (one,) = (exact_gains.ComparedTallies.separate(*pair) for pair in each)
+        (one,) = (rate_gains.ComparedTallies.separate(*pair) for pair in each)
         if not one.estimate:
             return 1.0
-        table, turned = exact_gains.oriented(one.table)
+        table, turned = rate_gains.oriented(one.table)
         side = np.array([int((one.estimate < 0.0) != turned)])  # the mirrored table follows the table
-        found = inversion.p_values(exact_gains.batch([table], error), side, np.zeros(1), both=True)
+        found = inversion.p_values(rate_gains.batch([table], error), side, np.zeros(1), both=True)
     else:
         table_of = np.asarray([(a.successes, a.trials, b.successes, b.trials) for a, b in each], float)
         hits, trials = strata_rule.cells(table_of[:, :2], table_of[:, 2:])
@@ -387,7 +387,7 @@ def _warning(
     first, second = (_pooled([pair[side] for pair in each]) for side in (0, 1))
     if max(abs(a.trials / first.trials - b.trials / second.trials) for a, b in each) <= UNEQUAL:
         return ()
-    pooled = exact_gains.observed_gain(first, second)
+    pooled = rate_gains.observed_gain(first, second)
     if estimate * pooled < 0.0 and min(abs(estimate), abs(pooled)) > 1e-12:
         return (Note("pooled the other way", {"gain": pooled}),)
     table = ((first.successes, first.trials, second.successes, second.trials),)

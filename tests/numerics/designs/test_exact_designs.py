@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from benchmarks import design_bounds
 
+from surefoot.numerics import polynomials
 from surefoot.numerics.designs import exact_designs, stopped_walks
 from surefoot.numerics.designs.operating import characteristics
-from surefoot.numerics.proofs import bernstein
 from surefoot.sequential import ExactBinary, ExactPairedBinary, designs
 from tests.oracles import exact_designs as twin
 from tests.support.exact_designs import thirty_five
@@ -66,10 +66,15 @@ def test_the_binary_formula_is_calibrated_exactly(horizon, constant):
     assert found == pytest.approx(constant, abs=4e-4)
     assert design.proved <= 0.05
     assert (
-        bernstein.maximise(stopped_walks.coefficients(walk, exact_designs.binary_limits(horizon, constant)))[1] <= 0.05
+        polynomials.polynomial_maximum(
+            stopped_walks.coefficients(walk, exact_designs.binary_limits(horizon, constant))
+        )[1]
+        <= 0.05
     )
     assert (
-        bernstein.maximise(stopped_walks.coefficients(walk, exact_designs.binary_limits(horizon, found - 2e-3)))[0]
+        polynomials.polynomial_maximum(
+            stopped_walks.coefficients(walk, exact_designs.binary_limits(horizon, found - 2e-3))
+        )[0]
         > 0.05
     )
 
@@ -94,7 +99,7 @@ def test_the_paired_formula_of_the_methods_is_calibrated_for_independent_pairs()
 
     def worst(constant: float) -> float:
         limits = exact_designs.paired_limits(100, constant, rise=0.45, guard=0.0)
-        return bernstein.maximise(stopped_walks.coefficients(walk, limits))[1]
+        return polynomials.polynomial_maximum(stopped_walks.coefficients(walk, limits))[1]
 
     assert worst(2.648) <= 0.025 < worst(2.646)  # methods.md section 10b: 2.647
 

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.numerics.scores.exponential_sums`, `surefoot.numerics.scores.chebyshev_sums`."""
+"""Tests of `surefoot.numerics.scores.exponential_sums`."""
 
 import math
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import special
 
 from surefoot.numerics.scores import exponential_sums
-from surefoot.numerics.scores.chebyshev_sums import CellColumns
-from surefoot.numerics.scores.score_samples import pool
+from surefoot.numerics.scores.exponential_sums import CellColumns
+from surefoot.numerics.scores.score_tails import pool
 from tests.oracles import score_tails as twin
 
 
@@ -65,9 +65,6 @@ def test_rows_taken_in_parts_have_the_slopes_of_all_at_once(monkeypatch):
     monkeypatch.setattr(exponential_sums, "ELEMENTS", 1)
     for part, whole in zip(exponential_sums.log_chance_and_slopes(sums, starts), (logs, slopes), strict=True):
         assert part == pytest.approx(whole, rel=1e-12)
-
-
-# --- Chebyshev sums
 
 
 def column(z, scale, mean):

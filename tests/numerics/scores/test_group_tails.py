@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from surefoot.numerics.scores import group_tails, score_samples, score_tails
+from surefoot.numerics.scores import group_tails, score_tails
 from surefoot.numerics.scores.group_tails import WeighedSample
 from tests.oracles import score_tails as twin
 
@@ -16,7 +16,7 @@ def test_the_p_values_of_a_null_point_by_partial_fractions(seed):
     rng = np.random.default_rng(seed)
     z = [rng.random(3 + seed).round(2), rng.random(5).round(2)]
     weights, means = np.array([0.3, 0.7]), rng.random(2).round(3)
-    pooled = [score_samples.pool(one) for one in z]
+    pooled = [score_tails.pool(one) for one in z]
     wanted = twin.p_joint([one.tolist() for one in z], weights.tolist(), means.tolist())
     found = group_tails.log_joint(pooled, weights, means[None])[0]
     assert found == pytest.approx(float(twin.mp.log(wanted / twin.mp.mpf("0.95"))), rel=1e-9)
@@ -35,7 +35,7 @@ def test_the_p_values_of_a_null_point_by_partial_fractions(seed):
 
 def test_clusters_of_one_size_are_one_sample():
     z = np.array([0.2, 0.9, 0.5, 0.7, 1.0, 0.4])
-    weighed, plain = WeighedSample.of(z, np.full(6, 8.0)), score_tails.OneSample(score_samples.pool(z))
+    weighed, plain = WeighedSample.of(z, np.full(6, 8.0)), score_tails.OneSample(score_tails.pool(z))
     for mean in (0.1, 0.3, 0.5):
         assert weighed.log_p(mean) == pytest.approx(plain.log_p(mean), rel=1e-9)
     assert weighed.low_end(0.05) == pytest.approx(plain.low_end(0.05), abs=1e-9)

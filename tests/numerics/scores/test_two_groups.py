@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.numerics.scores import score_samples, two_groups
+from surefoot.numerics.scores import score_tails, two_groups
 from surefoot.numerics.scores.two_groups import RAISED, TwoGroups
 
 
 def groups(first, second):
     """The test of two lists of scores."""
-    pooled = score_samples.pool(np.asarray(first, float)), score_samples.pool(1 - np.asarray(second, float))
+    pooled = score_tails.pool(np.asarray(first, float)), score_tails.pool(1 - np.asarray(second, float))
     return TwoGroups(pooled, (0.5, 0.5))
 
 

@@ -40,6 +40,9 @@ PRIOR_SPREAD = 0.6
 m (1 - m) is the largest variance a score of mean m can have; any start is valid, this one is narrow on success
 rates and on concentrated scores alike.
 """
+_TOLERANCE = 1e-13
+_MOST = 0.99
+"""Share of the wealth that a stake against a candidate gain may risk."""
 
 
 def wsr_moments(z: ArrayLike) -> tuple[Floats, Floats]:
@@ -268,11 +271,6 @@ def _first_alive(views: list[Floats], numbers: list[Ints], total: int, tail: flo
                     return [None] * len(views)
     firsts = [np.flatnonzero((mirrored == which) & (short < math.inf)) for which in range(len(views))]
     return [int(number[places[0]]) if places.size else None for places in firsts]
-
-
-_TOLERANCE = 1e-13
-_MOST = 0.99
-"""Share of the wealth that a stake against a candidate gain may risk."""
 
 
 def total(terms: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from surefoot.numerics.proofs import bernstein
+from surefoot.numerics import polynomials
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +131,7 @@ class BinaryWalk:
 
     def worst(self, total: Floats) -> float:
         """The largest error with these coefficients, from above: over all common rates."""
-        return bernstein.maximise(total)[1]
+        return polynomials.polynomial_maximum(total)[1]
 
     def top(self, n: int, last: Ints) -> Ints:
         """The highest column of each row that can be reached at n when `last` went on at n - 1."""

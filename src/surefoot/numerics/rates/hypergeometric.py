@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from surefoot.numerics import log_factorials
-from surefoot.numerics.proofs import chebyshev
+from surefoot.numerics import log_factorials, polynomials
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
@@ -156,12 +155,12 @@ def unpooled(n1: int, n2: int, x1: int, m: int) -> tuple[Floats, Floats, Floats]
     return both, up, down
 
 
-def supremum(conditional: Floats) -> chebyshev.Peak:
+def supremum(conditional: Floats) -> polynomials.Peak:
     """The largest unconditional probability over the common rate, proved, however small it is."""
     return suprema(conditional)[0]
 
 
-def suprema(*conditionals: Floats) -> tuple[chebyshev.Peak, ...]:
+def suprema(*conditionals: Floats) -> tuple[polynomials.Peak, ...]:
     """As `supremum`, of several sets of the same tables: how likely each total is at a rate is worked out once."""
     total = len(conditionals[0]) - 1
     weights, totals = log_factorials.log_choose(total), np.arange(total + 1)
@@ -179,9 +178,9 @@ def suprema(*conditionals: Floats) -> tuple[chebyshev.Peak, ...]:
             known[key] = chances
         return known[key]
 
-    def peak(conditional: Floats) -> chebyshev.Peak:
+    def peak(conditional: Floats) -> polynomials.Peak:
         if not conditional.any():
-            return chebyshev.Peak(0.0, 0.0, 0.0)
-        return chebyshev.maximise(lambda t, _: likely(t) @ conditional, total)
+            return polynomials.Peak(0.0, 0.0, 0.0)
+        return polynomials.maximise(lambda t, _: likely(t) @ conditional, total)
 
     return tuple(peak(conditional) for conditional in conditionals)

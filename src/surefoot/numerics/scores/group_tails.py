@@ -22,16 +22,15 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.scores import score_samples, score_tails
+from surefoot.numerics.scores import score_tails
 from surefoot.numerics.scores.exponential_sums import COARSE
-from surefoot.numerics.scores.score_samples import Pooled, mirror, pool
-from surefoot.numerics.scores.score_tails import LEAST, SAFE, TINY, log_tails, root
+from surefoot.numerics.scores.score_tails import LEAST, SAFE, TINY, Pooled, log_tails, mirror, pool, root
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats
-    from surefoot.numerics.scores.score_samples import Pooled
+    from surefoot.numerics.scores.score_tails import Pooled
 
 
 JOINT, ALONE = 0.95, 0.05
@@ -61,7 +60,7 @@ class Groups(ABC):
     @property
     def mirrored(self) -> Self:
         """The same test of 1 - z."""
-        return type(self)(tuple(score_samples.mirror(sample) for sample in self.samples), self.weights)
+        return type(self)(tuple(score_tails.mirror(sample) for sample in self.samples), self.weights)
 
     def log_p(self, target: float) -> float:
         """The logarithm of the p-value against "the target is at most so much"."""

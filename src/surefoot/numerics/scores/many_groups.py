@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.scores import group_tails, score_samples, score_tails
+from surefoot.numerics.scores import group_tails, score_tails
 from surefoot.numerics.scores.exponential_sums import Sums, log_chance_and_slopes
 from surefoot.numerics.scores.two_groups import TwoGroups
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.scores.score_samples import Pooled
+    from surefoot.numerics.scores.score_tails import Pooled
 
 
 PIECES = 20
@@ -118,7 +118,7 @@ class Curves:
     def of(cls, samples: Sequence[Pooled], reach: float) -> Curves:
         """The tables of samples, on each side as far as their quantile is `reach`."""
         means = np.array([sample.mean for sample in samples])
-        mirrored = [score_samples.mirror(sample) for sample in samples]
+        mirrored = [score_tails.mirror(sample) for sample in samples]
         return cls(means, Side.of(samples, reach), Side.of(mirrored, reach))
 
     @property

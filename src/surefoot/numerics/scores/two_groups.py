@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import special
 
-from surefoot.numerics.scores import group_tails, score_samples, score_tails
+from surefoot.numerics.scores import group_tails, score_tails
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.scores.score_samples import Pooled
+    from surefoot.numerics.scores.score_tails import Pooled
 
 RAISED = math.log1p(0.01)
 """By how much the largest p-value found is raised, in logarithms; what is proved is that none is above that."""
@@ -242,7 +242,7 @@ class TaskGroups:
     @property
     def mirrored(self) -> TaskGroups:
         """The same test of 1 - z."""
-        return replace(self, samples=tuple(map(score_samples.mirror, self.samples)), means=1.0 - self.means)
+        return replace(self, samples=tuple(map(score_tails.mirror, self.samples)), means=1.0 - self.means)
 
     def log_p(self, target: float) -> float:
         """The logarithm of the p-value against "the weighted mean is at most so much"; it rises in the target."""
@@ -279,7 +279,7 @@ def task_groups(sides: Sequence[Sequence[Floats]], shares: Sequence[Floats]) -> 
             each = np.concatenate([np.full(cells[cell].size, weights[cell] / cells[cell].size) for cell in group])
             scores = np.concatenate([cells[cell] for cell in group])
             for scale in np.unique(each):
-                samples.append(score_samples.pool(scores[each == scale]))
+                samples.append(score_tails.pool(scores[each == scale]))
                 scales.append(float(scale))
                 owners.append(len(sizes))
             sizes.append(scores.size)

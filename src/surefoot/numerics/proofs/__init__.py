@@ -1,5 +1,0 @@
-"""Maxima of polynomials on an interval, proved."""
-
-from surefoot import _lazy
-
-__getattr__ = _lazy.elsewhere(__name__)
