@@ -147,8 +147,11 @@ def test_a_zip_file_offers_all_that_a_folder_does(zipped, tmp_path):
     assert not list(tmp_path.iterdir())  # the designs that come with the package are found: none is computed
 
 
-@pytest.mark.parametrize("words", [["rate", "38/50"], ["report", "rows.csv", "-o", "page.html"], ["demo"]])
-def test_a_zip_file_answers(zipped, tmp_path, words):
+def test_a_zip_file_answers(zipped, tmp_path):
     (tmp_path / "rows.csv").write_text("policy,success\n" + "new,1\nold,0\n" * 20)
-    command = f"from surefoot.cli.main import run\nsys.exit(run({words!r}))"
-    assert running(zipped, command, cwd=tmp_path)
+    asked = [["rate", "38/50"], ["report", "rows.csv", "-o", "page.html"], ["demo"]]
+    command = f"from surefoot.cli.main import run\nfor words in {asked!r}:\n    print('====', run(words))"
+    *answers, last = running(zipped, command, cwd=tmp_path).decode().split("==== 0\n")
+    assert len(answers) == 3
+    assert all(answers)
+    assert not last

@@ -1,4 +1,4 @@
-"""Twenty files of each kind of human mistake: read as meant, with what is odd said, or refused with the row."""
+"""Files of each kind of human mistake: read as meant, with what is odd said, or refused with the row."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import pytest
 
 import surefoot as sf
 from tests.support.human_mistakes import KINDS, SCORES, Slip, Truth, slips
-
-FILES = 20
 
 
 def told(rollouts: sf.Rollouts, measure: str) -> Truth:
@@ -54,11 +52,12 @@ def fate(path: Path, slip: Slip, measure: str) -> str:
     return "right"
 
 
+@pytest.mark.parametrize("files", [6, pytest.param(20, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_no_mistake_is_misread_in_silence(kind, tmp_path: Path) -> None:
+def test_no_mistake_is_misread_in_silence(kind, files: int, tmp_path: Path) -> None:
     measure = "score" if kind in SCORES else "success"
-    fates = Counter(fate(path, slip, measure) for path, slip in slips(kind, FILES, tmp_path))
-    assert sum(fates.values()) == FILES
+    fates = Counter(fate(path, slip, measure) for path, slip in slips(kind, files, tmp_path))
+    assert sum(fates.values()) == files
     assert set(fates) <= {"right", "refused"}, "\n".join(fates)
 
 

@@ -442,6 +442,7 @@ def test_a_real_eval_stops_early_and_its_log_tells_why(evals):
     assert alone["order_sha256"] == together["order_sha256"]
 
 
+@pytest.mark.end_to_end
 def test_the_verdict_can_be_checked_from_the_log_alone(evals):
     log = read_eval_log(evals["at once 12"][0])
     found = log.results.early_stopping.metadata

@@ -38,7 +38,7 @@ print(study.rollouts().split)
 
 def test_what_a_study_is_told_by_is_the_same_in_every_process():
     """It followed the order of a set of names, which differs from one process to the next."""
-    for seed in "1234":
+    for seed in "12":  # they order this set differently
         found = subprocess.run(
             [sys.executable, "-c", SPLIT],
             env={**os.environ, "PYTHONHASHSEED": seed},

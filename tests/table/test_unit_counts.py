@@ -13,7 +13,7 @@ import surefoot as sf
 from surefoot.table import unit_counts
 from tests.table.test_engines import _dask, _duckdb
 
-UNITS = 3_000
+UNITS = 1_200
 
 
 def laid_out(
