@@ -267,3 +267,26 @@ def test_make_bench_runs_every_script_that_measures():
 
     scripts = {file.stem for file in HERE.glob("[a-z]*.py") if "\ndef main(" in file.read_text(encoding="utf-8")}
     assert scripts == set(ORDER)
+
+
+def imported_from_surefoot(path: Path) -> set[tuple[str, str]]:
+    """Each module of the package that a file imports from, with the name it takes."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    taken = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot")]
+    return {(str(node.module), alias.name) for node in taken for alias in node.names}
+
+
+def test_benchmarks_reproductions_and_tools_import_what_is_there():
+    folders = [TESTS.parent / name for name in ("benchmarks", "reproductions", "tools")]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.py"))]
+    missing = []
+    for path in files:
+        for module, name in imported_from_surefoot(path):
+            try:
+                pkgutil.resolve_name(f"{module}:{name}")
+            except AttributeError:
+                if not (SOURCE.parent / Path(*module.split(".")) / f"{name}.py").is_file():
+                    missing.append(f"{path.name}: {module}.{name}")
+            except ModuleNotFoundError as error:
+                missing.append(f"{path.name}: {error}")
+    assert missing == []
