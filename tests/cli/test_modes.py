@@ -180,9 +180,9 @@ GIVEN = {"paired": "--unpaired"}
 
 def options() -> list[tuple[str, str, str]]:
     """Every option of every command in every mode."""
-    found = []
+    found, every_command = [], typer.main.get_command(application())
     for name, of in CALLS.items():
-        command = typer.main.get_command(application())
+        command = every_command
         for word in name.split():
             command = command.commands[word]
         every = [max(one.opts, key=len)[2:] for one in command.params if one.param_type_name == "option"]
