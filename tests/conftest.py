@@ -23,7 +23,7 @@ NEEDS = {
 }
 """What whole files of tests cannot do without, beyond the core dependencies; they skip where it is missing."""
 hypothesis.settings.register_profile("long")  # `make slow` asks for it
-EXAMPLES = {"default": 0.4, "ci": 0.4, "long": 10.0}
+EXAMPLES = {"default": 0.25, "ci": 0.25, "long": 10.0}
 """How many examples of a law are tried, as a share of those written at it or of 100."""
 LAW = "_hypothesis_internal_use_settings"
 pytest_plugins = ["pytester"]

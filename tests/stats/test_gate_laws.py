@@ -63,10 +63,12 @@ def of_scores(found: ScoreTest, *, below: bool) -> P:
 def times(rng: Any, mean: float) -> Scores:
     """Durations with a limit of 120 seconds, whose mean is known: gammas cut at the limit, then scaled into it."""
     values = np.minimum(rng.gamma(4.0, 0.25, SIZE), 3.0)
-    return Scores((values * mean / MEAN_OF_CUT).tolist(), 0.0, 120.0)
+    return Scores((values * mean / mean_of_cut()).tolist(), 0.0, 120.0)
 
 
-MEAN_OF_CUT = float(np.minimum(np.random.default_rng(0).gamma(4.0, 0.25, 4_000_000), 3.0).mean())
+@cache
+def mean_of_cut() -> float:
+    return float(np.minimum(np.random.default_rng(0).gamma(4.0, 0.25, 4_000_000), 3.0).mean())
 
 
 def ratio(rng: Any, gap: float) -> P:

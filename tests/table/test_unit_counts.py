@@ -135,6 +135,6 @@ def test_a_narrowed_table_is_narrowed_here(home: list[int]) -> None:
 
 @pytest.mark.parametrize("layout", [{}, {"measure": "score", "tasks": 3}, {"paired": False, "tasks": 3}])
 def test_a_report_brings_home_no_rows(layout: dict[str, Any], home: list[int]) -> None:
-    made = sf.report(sf.read(_duckdb(laid_out(**layout))))
+    made = sf.report(sf.read(_duckdb(laid_out(units=3_000, **layout))))
     assert "p0" in made.html()
     assert sum(home) < 1_000
