@@ -107,3 +107,42 @@ def test_wealth_of_given_stakes_is_the_reference_one(given_, expected):
     found = [math.exp(log_wealth(0.0, outcomes[: n + 1], stakes[: n + 1])) for n in range(len(stakes))]
     assert found == pytest.approx(expected["X"], rel=1e-12)
     assert [1 / max(1.0, *found[: n + 1]) for n in range(len(found))] == pytest.approx(expected["p_anytime"], rel=1e-12)
+
+
+STREAMS = {
+    "scores": lambda rng: rng.beta(3, 2, 700),
+    "successes": lambda rng: (rng.random(700) < 0.7).astype(float),
+    "rare successes": lambda rng: (rng.random(700) < 0.02).astype(float),
+    "all one": lambda rng: np.ones(400),
+    "all the same": lambda rng: np.full(400, 0.3),
+    "ever larger": lambda rng: np.linspace(0.0, 1.0, 400),
+    "none, then all": lambda rng: np.repeat([0.0, 1.0], 250),
+}
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+@pytest.mark.parametrize("tail", [0.4, 0.025, 1e-6])
+def test_the_end_after_each_score_is_the_largest_end_of_any_fixed_size_up_to_it(stream, tail):
+    z = STREAMS[stream](np.random.default_rng(8))
+    bets = mean_bets.wsr_bets(z, tail)
+    one_by_one = [mean_bets.low_end(z[:size], bets[:size], tail) for size in range(1, z.size + 1)]
+    assert mean_bets.low_ends(z, bets, tail) == pytest.approx(np.maximum.accumulate(one_by_one), abs=1e-12)
+
+
+@pytest.mark.parametrize("stream", ["scores", "all one"])
+def test_eight_times_as_many_scores_take_less_than_twice_the_steps_for_each(stream, monkeypatch):
+    """An end that moves with every score made the work grow with the square of their number."""
+    plain, steps = np.log1p, []
+
+    def counted(values, *args, **kwargs):
+        steps.append(np.size(values))
+        return plain(values, *args, **kwargs)
+
+    each = []
+    monkeypatch.setattr(mean_bets.np, "log1p", counted)
+    for size in (500, 4_000):
+        z = np.ones(size) if stream == "all one" else np.random.default_rng(5).beta(3, 2, size)
+        steps.clear()
+        mean_bets.low_ends(z, mean_bets.wsr_bets(z, 0.025), 0.025)
+        each.append(sum(steps) / size)
+    assert each[1] < 2.0 * each[0]

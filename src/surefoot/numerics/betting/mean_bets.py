@@ -11,6 +11,7 @@ Every end rests on a capital that falls in m, so one bracketed root is the end: 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -40,6 +41,13 @@ PRIOR_SPREAD = 0.6
 m (1 - m) is the largest variance a score of mean m can have; any start is valid, this one is narrow on success
 rates and on concentrated scores alike.
 """
+_CHEBYSHEV = np.cos(np.pi * np.arange(25) / 24)
+_WEIGHTS = np.array([0.5, *([-1.0, 1.0] * 12)[:-1], 0.5])
+_POLE = 0.8  # in widths of the stretch that is interpolated: rho is 5 there, and 24 steps are 16 digits
+_STRETCH = 96  # scores looked at one after another
+_TOGETHER = 4096  # scores looked at together against all nodes
+_NONE = np.zeros(0)
+_TINY = 1e-300
 _TOLERANCE = 1e-13
 _MOST = 0.99
 """Share of the wealth that a stake against a candidate gain may risk."""
@@ -122,23 +130,104 @@ def _root(most: Callable[[float], float], goal: float, left: float, right: float
     return left
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Past:
+    """What the scores so far have won, against every candidate between two others.
+
+    The logarithm of the capital is smooth in the candidate: it is interpolated, to rounding. Scores whose bet is cut
+    at CAP against some of these candidates and not against others, and scores next to a pole, are kept as they are.
+
+    Attributes:
+        nodes: Chebyshev points of the candidates.
+        heights: The logarithm of the capital against them, by the scores that are interpolated.
+        scores: The scores that are not.
+        bets: The bets on them.
+    """
+
+    nodes: Floats
+    heights: Floats
+    scores: Floats
+    bets: Floats
+
+    def at(self, mean: float) -> float:
+        """The logarithm of the capital against a candidate."""
+        kept = float(_wins(self.scores, self.bets, mean).sum()) if self.scores.size else 0.0
+        return float(self._interpolated(np.array([mean]))[0]) + kept
+
+    def _interpolated(self, means: Floats) -> Floats:
+        """By the barycentric formula."""
+        apart = means[:, None] - self.nodes
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = _WEIGHTS / apart
+            heights = (weights @ self.heights) / weights.sum(axis=1)
+        rows, places = np.nonzero(apart == 0.0)
+        heights[rows] = self.heights[places]
+        return heights
+
+    def between(self, left: float, right: float, scores: Floats, bets: Floats) -> _Past:
+        """The same between two nearer candidates, with more scores."""
+        nodes = (left + right) / 2.0 + (right - left) / 2.0 * _CHEBYSHEV
+        heights = self._interpolated(nodes)
+        scores, bets = np.concatenate((self.scores, scores)), np.concatenate((self.bets, bets))
+        cut = bets * left >= CAP
+        pole = np.where(cut, left, scores + 1.0 / np.minimum(bets, CAP / right) - right)  # how far it is away
+        smooth = (cut == (bets * right > CAP)) & (pole >= _POLE * (right - left))
+        known, sizes = scores[smooth], bets[smooth]
+        for start in range(0, known.size, _TOGETHER):
+            part = slice(start, start + _TOGETHER)
+            heights = heights + _wins(known[part], sizes[part], nodes[:, None]).sum(axis=1)
+        return _Past(nodes, heights, scores[~smooth], bets[~smooth])
+
+
+def _wins(z: Floats, bets: Floats, mean: float | Floats) -> Floats:
+    """What each score adds to the logarithm of the capital against `mean`."""
+    wins: Floats = np.log1p(np.minimum(bets, CAP / np.maximum(mean, _TINY)) * (z - mean))
+    return wins
+
+
 def low_ends(z: ArrayLike, bets: Floats, tail: float) -> Floats:
-    """The lower end after each score: valid at all times together, and never moving back."""
+    """The lower end after each score: valid at all times together, and never moving back.
+
+    The ends at the two ends of a stretch of scores bracket all ends inside it. It is halved until it is short; what the
+    scores before it have won is interpolated between the bracketing ends. n scores take of the order of n log n steps.
+    """
     z, goal = np.asarray(z, float), math.log(1.0 / tail)
     ends = np.zeros(z.size)
-    low, start = 0.0, 0
-    while start < z.size:
-        # The capital against the present end tells when it next moves; until then nothing has to be solved.
-        path = log_capital(z, bets, max(low, 1e-300))[start:]
-        moved = np.flatnonzero(path > goal) if low > 0.0 else np.flatnonzero(path >= goal)
-        if not moved.size:
-            ends[start:] = low
-            break
-        now = start + int(moved[0])
-        ends[start:now] = low
-        low = low_end(z[: now + 1], bets[: now + 1], tail, left=low)
-        ends[now] = low
-        start = now + 1
+
+    def highest(past: _Past, first: int, last: int, mean: float) -> float:
+        return past.at(mean) + float(np.cumsum(_wins(z[first:last], bets[first:last], mean)).max())
+
+    def fill(past: _Past, first: int, last: int, low: float, high: float) -> None:
+        """The ends after scores `first` to `last`, all between `low` and `high`."""
+        if last - first <= _STRETCH:
+            one_by_one(past, first, last, low, high)
+            return
+        middle = (first + last) // 2
+        end = _root(partial(highest, past, first, middle), goal, low, high)
+        ends[first:middle], ends[middle:last] = low, end
+        if end > low:
+            fill(past.between(low, end, _NONE, _NONE), first, middle, low, end)
+        if high > end:
+            fill(past.between(end, high, z[first:middle], bets[first:middle]), middle, last, end, high)
+
+    def one_by_one(past: _Past, first: int, last: int, low: float, high: float) -> None:
+        """The same: the capital against the present end tells when it next moves."""
+        start = first
+        while start < last:
+            ends[start:last] = low
+            seen = max(low, _TINY)
+            path = past.at(seen) + np.cumsum(_wins(z[first:last], bets[first:last], seen))[start - first :]
+            moved = np.flatnonzero(path > goal if low > 0.0 else path >= goal)
+            if not moved.size:
+                return
+            start += int(moved[0]) + 1
+            low = _root(partial(highest, past, first, start), goal, low, high)
+            ends[start - 1] = low
+
+    high = low_end(z, bets, tail) if z.size else 0.0
+    if high > 0.0:
+        nothing = _Past(_CHEBYSHEV, np.zeros(_CHEBYSHEV.size), _NONE, _NONE)
+        fill(nothing.between(0.0, high, _NONE, _NONE), 0, z.size, 0.0, high)
     return ends
 
 
