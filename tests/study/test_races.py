@@ -178,3 +178,12 @@ def test_the_finding_of_a_race_is_told_as_data():
     text = sf.report(study).html()
     assert "The race" in text
     assert study.fold.decision.state.claim in text
+
+
+def test_a_race_that_names_none_within_its_horizon_is_not_said_to_be_decided():
+    """The first-named policy is out, which is no verdict on who is best."""
+    study = raced(1, rates={"low": 0.05, "one": 0.9, "other": 0.9}, horizon=25, within=0.05)
+    assert study.finished
+    assert study.fold.decision.state.out == ("low",)
+    assert study.fold.decision.state.named is None
+    assert study.status().decision == "stop: nothing more can be decided"

@@ -108,7 +108,7 @@ class RankingDecision:
             return None
         if self.state.paused and not self.state.complete:
             return "futility"
-        return "verdict" if self.state.complete or self.verdict is not Verdict.UNDECIDED else "horizon"
+        return "verdict" if self.state.complete else "horizon"
 
     @property
     def room(self) -> int:
