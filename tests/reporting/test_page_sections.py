@@ -71,7 +71,7 @@ def test_pairs_that_were_not_asked_for_have_no_size(account):
 def test_a_picture_and_a_table_of_the_best():
     found = sf.best(counted({"ckpt-1": 9, "ckpt-2": 40, "ckpt-3": 38}))
     assert found.to_frame()["may_be_the_best"].to_list() == [True, True, False]
-    assert found.plot().get_xlabel() == "steps"
+    assert found.plot().get_xlabel().startswith("training steps (filled: may be the best")
     assert "<svg" in found._repr_html_()
     assert "for all rows together" in sf.best(counted({"x": 9, "y": 40})).plot().get_xlabel()
 

@@ -163,14 +163,20 @@ def draw_best(axes: Axes, found: Best) -> None:
     for step, name, one in points:
         colour = style.GOOD if name in inside else style.FAINT
         axes.plot([step, step], [one.low, one.high], color=colour, linewidth=1.6)
-        axes.plot(step, one.estimate, "o", color=colour, markerfacecolor=colour if name in inside else "none")
+        axes.plot(step, one.estimate, "o", color=colour, markerfacecolor=colour if name in inside else axes.get_facecolor())
     axes.plot(found.steps[0], found.intervals[0].estimate, "o", color=style.INK, markersize=13, markerfacecolor="none")
-    axes.set_xlabel("steps")
+    axes.set_xlabel(style.wrapped("training steps (filled: may be the best, ringed: the one picked)"))
     axes.set_ylabel(style.wrapped(f"{what}, {level} for all together", 30))
     axes.locator_params(axis="x", nbins=4 if style.narrow() else 8)
-    axes.ticklabel_format(axis="x", style="plain")
+    axes.xaxis.set_major_formatter(_short)
     axes.grid(axis="y", color=style.FAINT, alpha=0.25, linewidth=0.7)
     percent_axis(axes, "y", found.intervals[0])
+
+
+def _short(steps: float, _: int) -> str:
+    """20k for 20,000."""
+    size, letter = next(((size, letter) for size, letter in ((1e6, "M"), (1e3, "k")) if abs(steps) >= size), (1.0, ""))
+    return f"{steps / size:g}{letter}"
 
 
 def best_section(found: Best, figure: dict[str, Any] | None) -> dict[str, Any]:
