@@ -26,7 +26,8 @@ def test_a_race_stands_beside_as_many_rollouts_in_equal_numbers(capsys):
     assert "A race of 3 takes" in out
     assert "Assumed: 3 success rates as given." in out
     body = json.loads(said(capsys, *asked, "--json")[1])
-    race, equal = body["plans"]
+    race, equal, fifty = body["plans"]
+    assert fifty["design"] == "3 x 50"
     assert race["named"] > 0.9 > equal["named"]
     assert equal["expected_rollouts"] == pytest.approx(race["expected_rollouts"], rel=0.05)
 
@@ -35,7 +36,8 @@ def test_halving_says_its_stages_and_how_good_the_pick_is(capsys):
     asked = ("plan", "halve", "--policies", "20", "--budget", "500", "--curve", CURVE, "--runs", "400")
     out = said(capsys, *asked)[1]
     assert "Stages: 20 x 3, then 10 x 7, then 5 x 14, then 3 x 23, then 2 x 35, then 161 rollouts afresh" in out
-    halves, equal = json.loads(said(capsys, *asked, "--json")[1])["plans"]
+    halves, equal, fifty = json.loads(said(capsys, *asked, "--json")[1])["plans"]
+    assert fifty["design"] == "20 x 50"
     assert halves["bound"] > equal["bound"]
     assert halves["below"] < 0.02
     assert halves["most"] == equal["most"] == 500
@@ -46,16 +48,18 @@ def test_an_earlier_file_is_pulled_together_first(earlier, capsys):
     assert [one["design"] for one in body["plans"]] == ["Halving", "A race", "A race", "3 x 50"]
     means = body["plans"][0]["means"]
     assert 9 / 50 < means[0] < means[2] < means[1] < 40 / 50
-    assert "pulled together by chance alone" in body["assumed"]
+    assert "shrunk towards their mean" in body["assumed"]
 
 
 def test_scores_of_an_earlier_file_are_drawn_from(tmp_path, capsys):
     path = tmp_path / "scores.csv"
-    path.write_text("policy,score\n" + "".join(f"{p},{v}\n" for p in "abc" for v in (0.2, 0.5, 0.9)))
-    ends = ("--low", "0", "--high", "1")
+    path.write_text("policy,score\n" + "".join(f"{p},{v}\n" for p in "abc" for v in (0.2, 0.5, 3.9)))
+    ends = ("--low", "0", "--high", "4")
     code, out, _ = said(capsys, "plan", "race", "--from", str(path), *ends, "--horizon", "20", "--runs", "10")
     assert code == 0
     assert "Assumed: scores drawn from those of scores.csv" in out
+    assert "3 x 50" in out
+    assert "Too small: one is named with a chance below 80%." in out
 
 
 def test_what_best_tells_to_run_next_runs(earlier, capsys):
@@ -69,7 +73,7 @@ def test_what_best_tells_to_run_next_runs(earlier, capsys):
     [
         (("race",), "One of `--policies`, `--rates` and `--from`"),
         (("race", "--policies", "1"), "`--policies` must be at least 2"),
-        (("race", "--policies", "1001"), "at most 1,000 policies; got 1,001"),
+        (("race", "--policies", "1001"), "`--policies` must be at most 1,000; got 1001"),
         (("race", "--rates", "0.5"), "`--rates` must be 2 or more rates"),
         (("race", "--rates", "0.5,1.5"), "--rates"),
         (("race", "--rates", "0.5,0.6", "--policies", "2"), "`--policies` and `--rates` must not be given"),

@@ -27,13 +27,15 @@ Curve = Annotated[
 ]
 Pilot = Annotated[
     Path | None,
-    typer.Option("--from", help="An earlier file; its rates are pulled together by what chance alone spreads them."),
+    typer.Option("--from", help="An earlier file; its rates are shrunk towards their mean by what chance alone spreads."),
 ]
 Horizon = Annotated[int, typer.Option("--horizon", help="The most rounds of a race.")]
 Within = Annotated[float | None, typer.Option("--within", help="How far below the best the one named may be: 0.05.")]
 Runs = Annotated[int, typer.Option("--runs", help="Studies to simulate for each row.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the simulation.")]
 
+MOST = 1_000
+"""The most policies of which the best is found."""
 SPREAD = (0.5, 0.9)
 """The rates assumed where nothing is said, from the poorest policy to the best."""
 EACH = 50
@@ -73,7 +75,7 @@ def race(
     """How many rollouts does a race take to name the best of many?
 
     Every policy still in runs once a round, the leader more often; whoever is out stops at once. The study is run with
-    question = "best" in its plan. The last row is what as many rollouts bring in equal numbers.
+    question = "best" in its plan. The rows below it: as many rollouts in equal numbers, and 50 of each.
 
     Examples:
 
@@ -88,7 +90,7 @@ def race(
     design = sf.sequential.Race(given.names, _check.whole(horizon, "--horizon", least=2), **told)
     first = _simulated(design, given, runs, seed, confidence)
     equal = max(1, round(first.expected_rollouts / len(given.laws)))
-    _show([first], [equal], given, (runs, seed, confidence), as_json)
+    _show([first], [equal, EACH], given, (runs, seed, confidence), as_json)
 
 
 @modes.of("plan halve")
@@ -109,7 +111,8 @@ def halve(
     """How good is the pick of halving, and the bound on its rate?
 
     Whoever is in the lower half of a stage leaves; the one picked is run afresh, which gives an unbiased number. The
-    study is run with rule = "halve" and the budget in its plan. The last row is the same budget in equal numbers.
+    study is run with rule = "halve" and the budget in its plan. The rows below it: the same budget in equal numbers, and
+    50 rollouts of each.
 
     Examples:
 
@@ -123,7 +126,7 @@ def halve(
     if not as_json:
         stages = ", then ".join(f"{one.policies:,} x {one.rollouts:,}" for one in design.stages)
         typer.echo(f"Stages: {stages}, then {formatting.rollouts(design.fresh)} afresh of the one picked.")
-    _show([first], [max(1, budget // len(given.laws))], given, (runs, seed, confidence), as_json)
+    _show([first], [max(1, budget // len(given.laws)), EACH], given, (runs, seed, confidence), as_json)
 
 
 @modes.of("plan best")
@@ -175,12 +178,16 @@ def _show(
     plans: list[BestPlan], equal: list[int], given: AssumedPolicies, drawn: tuple[int, int, float], as_json: bool
 ) -> None:
     runs, seed, confidence = drawn
-    beside = [_simulated(each, given, runs, seed, confidence) for each in equal] if given.ends["binary"] else []
+    beside = [_simulated(each, given, runs, seed, confidence) for each in dict.fromkeys(equal)]
     if as_json:
         terminal.show_json({"assumed": given.said, "plans": [one.to_dict() for one in (*plans, *beside)]})
         return
     if len(plans) == 1:
+        from surefoot.study.expectations import ENOUGH
+
         typer.echo(str(plans[0]))
+        if plans[0].named is not None and plans[0].named < ENOUGH:
+            typer.echo(f"Too small: one is named with a chance below {ENOUGH:.0%}. A longer race, or a larger --within?")
     typer.echo(given.said)
     typer.echo()
     terminal.table(
@@ -217,6 +224,8 @@ def _assumed(
         listed = _numbers(rates, "--rates", 2)
         return AssumedPolicies(list(listed), binary, f"Assumed: {len(listed):,} success rates as given.")
     count = _check.whole(policies, "--policies", least=2)
+    if count > MOST:
+        raise _check.refused("--policies", f"be at most {MOST:,}", count)
     points = SPREAD if curve is None else _numbers(curve, "--curve", 2)
     told = "evenly spread from 50% to 90%; say --rates, --curve or --from" if curve is None else "along the curve"
     return AssumedPolicies(_along(points, count), binary, f"Assumed: {count:,} success rates {told}.")
@@ -247,7 +256,7 @@ def _of_file(path: Path, reading: files.Reading) -> AssumedPolicies:
     if what == "success":
         pulled = pulled_together([table.where(policy=name).tally() for name in names])
         spread = f"from {min(pulled):.0%} to {max(pulled):.0%}"
-        told = f"Assumed: the {len(pulled):,} success rates of {path.name}, pulled together by chance alone: {spread}."
+        told = f"Assumed: the {len(pulled):,} success rates of {path.name}, shrunk towards their mean: {spread}."
         return AssumedPolicies(list(pulled), {"low": 0.0, "high": 1.0, "binary": True}, told)
     ends = {"low": table.low, "high": table.high, "binary": None}
     known = {name: [v for v in table.where(policy=name).column(what) if v is not None] for name in names}

@@ -12,6 +12,7 @@ import numpy as np
 from surefoot import _check
 from surefoot.core import formatting
 from surefoot.core.record import Record
+from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.numerics.betting import halving, race_bets
 from surefoot.numerics.betting.race_bets import running_low
@@ -140,7 +141,8 @@ def plan_best(
     count = len(policies) if rule is None else len(rule.names)
     if len(policies) != count or count < 2:
         raise _check.wrong("policies", f"hold one for each of {max(2, count)} names; got {len(policies)}.", policies)
-    low, high = (0.0, 1.0) if rule is None else (rule.low, rule.high)
+    ranges: list[Any] = [one for one in (rule, *policies) if isinstance(one, Race | Halve | Scores)]
+    low, high = (ranges[0].low, ranges[0].high) if ranges else (0.0, 1.0)
     laws = [law_of(law, f"policies[{place}]", low, high) for place, law in enumerate(policies)]
     means = np.array([float(values @ chances) for values, chances in laws])
     unit = [((values - low) / (high - low), chances) for values, chances in laws]
@@ -152,14 +154,18 @@ def plan_best(
         parts.append(played(_drawing(unit, binary, tied, generator), _orders(generator, size, count), binary))
         if progress is not None:
             progress(start + size, runs)
-    return _told(design, rule, means, parts, (runs, seed))
+    return _told(design, rule, means, parts, (low, high - low, runs, seed))
 
 
 def _told(
-    design: Any, rule: Race | Halve | None, means: Floats, parts: list[_Outcome], drawn_: tuple[int, int | None]
+    design: Any,
+    rule: Race | Halve | None,
+    means: Floats,
+    parts: list[_Outcome],
+    of: tuple[float, float, int, int | None],
 ) -> BestPlan:
+    low, width, runs, seed = of
     used, pick, shown = (np.concatenate([getattr(one, name) for one in parts]) for name in ("used", "pick", "shown"))
-    low, width = (0.0, 1.0) if rule is None else (rule.low, rule.high - rule.low)
     named = None if parts[0].named is None else np.concatenate([one.named for one in parts if one.named is not None])
     bound = None if parts[0].bound is None else np.concatenate([one.bound for one in parts if one.bound is not None])
     best = float(means.max())
@@ -178,8 +184,8 @@ def _told(
         shown=float((low + width * shown - means[pick]).mean()),
         bound=None if bound is None else low + width * float(bound.mean()),
         within=getattr(rule, "within", None),
-        runs=drawn_[0],
-        seed=drawn_[1],
+        runs=runs,
+        seed=seed,
     )
 
 
