@@ -151,3 +151,16 @@ def test_of_a_study_that_looked_it_is_said_first_that_the_statements_do_not_hold
     lines = str(sf.best(study.rollouts())).splitlines()
     assert "Statements for sizes fixed beforehand do not hold" in lines[1]
     assert sum("fixed beforehand" in line for line in lines) == 1
+    assert "`surefoot plan race" in lines[-1]
+
+
+def test_a_policy_without_an_outcome_is_refused_and_missing_outcomes_are_said():
+    rows = [(name, None if name == "c" else at % 2) for name in "abc" for at in range(20)]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row"))
+    with pytest.raises(ValueError, match="hold a known success of every policy; 'c' has none"):
+        sf.best(table)
+    rows = [(name, None if name == "c" and at < 5 else at % 2) for name in "abc" for at in range(20)]
+    found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
+    assert [note.kind for note in found.notes] == ["sizes differ", "no outcome"]
+    assert "run a race" in str(found).splitlines()[1]
+    assert "5 rollouts have no known success and were left out" in str(found)

@@ -39,6 +39,8 @@ EACH, FRESH = 30, 100
 """Rollouts that a fresh number is offered for: so many for each that may be the best, and at least so many."""
 LOOKED = "could stop by looking"
 """The note of a table whose sizes were decided by looking at results."""
+UNEQUAL = "sizes differ"
+"""The note of a table whose sizes may have been."""
 LISTED = 12
 """So many names of a shortlist are printed."""
 STEP_COLUMNS = ("step", "steps", "global_step", "training_step", "train_step", "iteration", "iterations", "epoch")
@@ -111,7 +113,7 @@ class Best(Record):
         level, count = formatting.percent(self.confidence), f"{len(self.names):,}"
         bound = formatting.number(self.lower.value, self.lower.scale, "down")
         verb = "succeeds in at least" if self.measure == "success" else "scores at least"
-        looked = [str(note) for note in self.notes if note.kind == LOOKED]
+        looked = [str(note) for note in self.notes if note.kind in (LOOKED, UNEQUAL)]
         lines = [self._head(), *looked, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
         if self.selection is not None and self.selection.matters:
             lines.append(f"Its {self.selection.excess}, because it was picked as the highest.")
@@ -129,7 +131,7 @@ class Best(Record):
         if self.within is not None:
             said = "is" if self.is_within else "is not shown to be"
             lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
-        others = [str(note) for note in self.notes if note.kind != LOOKED]
+        others = [str(note) for note in self.notes if note.kind not in (LOOKED, UNEQUAL)]
         return [*lines, *others, *filter(None, [self.next])]
 
     def _head(self) -> str:
@@ -149,6 +151,8 @@ class Best(Record):
     def next(self) -> str:
         """What to run to know more, and what it costs; empty where the best one is known."""
         many = len(self.shortlist)
+        if any(note.kind == LOOKED for note in self.notes):
+            return f"Next: a race may be looked at while it runs: `surefoot plan race --policies {len(self.names)}`."
         if many == 1:
             return ""
         budget = max(FRESH, 50 * -(-EACH * many // 50))
@@ -194,7 +198,10 @@ def best(
     what, confidence = chosen(rollouts, measure), _check.confidence(confidence)
     if within is not None:
         within = _check.fraction(within, "within")
-    known = {str(group.key[0]): group for group in rollouts.summary() if group.known(what)}
+    known = {str(group.key[0]): group for group in rollouts.summary()}
+    for name, group in known.items():
+        if not group.known(what):
+            raise _check.wrong("rollouts", f"hold a known {what} of every {rollouts.words.policy}; {name!r} has none.")
     if not 2 <= len(known) <= MOST:
         raise _check.wrong(
             "rollouts", f"hold 2 to {MOST:,} {rollouts.words.policies} with a {what}; got {len(known):,}."
@@ -206,7 +213,10 @@ def best(
     plain = rollouts.design.unit is None and not rollouts.design.settings and not lower_is_better
     sizes = {name: known[name].known(what) for name in names}
     looked = tuple(Note(one.kind, {}) for one in rollouts.notes if isinstance(one, Note) and one.kind == LOOKED)
-    notes = looked or ((Note("sizes differ", {}),) if len(set(sizes.values())) > 1 else ())
+    notes = looked or ((Note(UNEQUAL, {}),) if len(set(sizes.values())) > 1 else ())
+    missing = sum(group.rollouts for group in known.values()) - sum(sizes.values())
+    if missing:
+        notes = (*notes, Note("no outcome", {"count": missing, "measure": what}))
     each = simultaneous_confidence(len(names), confidence, independent=apart)
     own = {name: guaranteed(alone(rollouts, name, what, each, weights)) for name in names}
     intervals = tuple(held_together(own[name], len(names), confidence, independent=apart) for name in names)
