@@ -182,7 +182,7 @@ def test_the_finding_of_a_race_is_told_as_data():
 
 def test_a_race_that_names_none_within_its_horizon_is_not_said_to_be_decided():
     """The first-named policy is out, which is no verdict on who is best."""
-    study = raced(1, rates={"low": 0.05, "one": 0.9, "other": 0.9}, horizon=25, within=0.05)
+    study = raced(1, rates={"low": 0.05, "one": 0.9, "other": 0.9}, horizon=25, rule="race")
     assert study.finished
     assert study.fold.decision.state.out == ("low",)
     assert study.fold.decision.state.named is None
