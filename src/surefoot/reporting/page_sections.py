@@ -163,7 +163,8 @@ def draw_best(axes: Axes, found: Best) -> None:
     for step, name, one in points:
         colour = style.GOOD if name in inside else style.FAINT
         axes.plot([step, step], [one.low, one.high], color=colour, linewidth=1.6)
-        axes.plot(step, one.estimate, "o", color=colour, markerfacecolor=colour if name in inside else axes.get_facecolor())
+        inner = colour if name in inside else axes.get_facecolor()
+        axes.plot(step, one.estimate, "o", color=colour, markerfacecolor=inner)
     axes.plot(found.steps[0], found.intervals[0].estimate, "o", color=style.INK, markersize=13, markerfacecolor="none")
     axes.set_xlabel(style.wrapped("training steps (filled: may be the best, ringed: the one picked)"))
     axes.set_ylabel(style.wrapped(f"{what}, {level} for all together", 30))
