@@ -27,7 +27,9 @@ Curve = Annotated[
 ]
 Pilot = Annotated[
     Path | None,
-    typer.Option("--from", help="An earlier file; its rates are shrunk towards their mean by what chance alone spreads."),
+    typer.Option(
+        "--from", help="An earlier file; its rates are shrunk towards their mean by what chance alone spreads."
+    ),
 ]
 Horizon = Annotated[int, typer.Option("--horizon", help="The most rounds of a race.")]
 Within = Annotated[float | None, typer.Option("--within", help="How far below the best the one named may be: 0.05.")]
@@ -187,7 +189,7 @@ def _show(
 
         typer.echo(str(plans[0]))
         if plans[0].named is not None and plans[0].named < ENOUGH:
-            typer.echo(f"Too small: one is named with a chance below {ENOUGH:.0%}. A longer race, or a larger --within?")
+            typer.echo(f"Too small: one is named with a chance below {ENOUGH:.0%}. Try a longer race or --within.")
     typer.echo(given.said)
     typer.echo()
     terminal.table(
