@@ -113,8 +113,8 @@ def halve(
     """How good is the pick of halving, and the bound on its rate?
 
     Whoever is in the lower half of a stage leaves; the one picked is run afresh, which gives an unbiased number. The
-    study is run with rule = "halve" and the budget in its plan. The rows below it: the same budget in equal numbers, and
-    50 rollouts of each.
+    study is run with rule = "halve" and the budget in its plan. The rows below it: the same budget in equal numbers,
+    and 50 rollouts of each.
 
     Examples:
 
