@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-
 import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot._arguments import as_options, in_python, named, write
+from surefoot._arguments import in_python, named, shown, unshown, write
 from surefoot.cli.main import OPTIONS
 
 
@@ -26,38 +24,37 @@ from surefoot.cli.main import OPTIONS
     ],
 )
 def test_an_argument_is_written_in_python_or_as_an_option(argument, value, python, option):
-    assert write(argument, value) == python
-    with as_options(OPTIONS):
-        assert write(argument, value) == option
-    assert write(argument, value) == python
+    assert shown(f"Say {write(argument, value)}.") == f"Say {python}."
+    assert shown(f"Say {write(argument, value)}.", OPTIONS) == f"Say {option}."
 
 
 def test_an_argument_is_named_by_its_option():
-    assert named("first_rate") == "first_rate"
-    with as_options(OPTIONS):
-        assert (named("first_rate"), named("trials")) == ("--first", "trials")
+    assert shown(named("first_rate")) == "first_rate"
+    assert [shown(named(one), OPTIONS) for one in ("first_rate", "trials")] == ["--first", "trials"]
 
 
 def test_what_only_python_has_is_left_out_on_the_command_line():
-    assert in_python(" Narrow it.") == " Narrow it."
-    with as_options(OPTIONS):
-        assert in_python(" Narrow it.") == ""
+    narrow = in_python(f" Narrow it by {write('low', 1)}.")
+    both = f"Stop.{narrow} Use {in_python('FiniteHorizonMixture', 'mixture')}."
+    assert shown(both) == "Stop. Narrow it by low=1. Use FiniteHorizonMixture."
+    assert shown(both, OPTIONS) == "Stop. Use mixture."
 
 
-def test_an_error_inside_ends_the_options():
-    with pytest.raises(TypeError, match="`--seed` must be a whole-number seed; got None"), as_options(OPTIONS):
+def test_what_a_user_wrote_is_never_taken_for_an_argument():
+    theirs = 'a \ue000["named", "rng"]\ue001 name'
+    assert shown(write("policy", theirs), OPTIONS) == f"--policy '{theirs}'"
+    error = sf.ArgumentError(f"{write('policy', theirs)}")
+    assert str(error) == f'policy="{theirs}"'
+
+
+def test_an_error_says_python_and_the_command_line_its_options():
+    with pytest.raises(TypeError) as caught:
         sf.stats.optimal_lower(sf.Tally(1, 2))
-    with pytest.raises(TypeError, match="`rng` must be a numpy Generator or a whole-number seed; got None"):
-        sf.stats.optimal_lower(sf.Tally(1, 2))
-
-
-def test_another_thread_speaks_python():
-    said = []
-    with as_options(OPTIONS):
-        thread = threading.Thread(target=lambda: said.append(write("rng", 7)))
-        thread.start()
-        thread.join()
-    assert said == ["rng=7"]
+    assert caught.value.argument == "rng"
+    assert str(caught.value).startswith("`rng` must be a numpy Generator or a whole-number seed; got None.")
+    told = shown(unshown(caught.value), OPTIONS)
+    assert told.startswith("`--seed` must be a whole-number seed; got None.")
+    assert "--seed 7" in told
 
 
 def test_an_argument_of_the_version_before_is_taken_and_says_the_new_one():

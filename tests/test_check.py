@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+import surefoot as sf
 from surefoot import Tally, _check
-from surefoot._arguments import as_options
+from surefoot._arguments import shown
 from surefoot.stats import clopper_pearson_lower, optimal_lower, wilson
 
 
@@ -47,10 +48,10 @@ def test_a_refusal_is_a_value_and_names_the_option_where_there_is_one() -> None:
     error = _check.wrong(("low", "high"), "differ; got 1 and 1.", (1, 1), "Leave both out.")
     assert str(error) == "`low` and `high` must differ; got 1 and 1. Leave both out."
     assert (error.argument, error.value, error.cure) == ("low", (1, 1), "Leave both out.")
-    with as_options({"low": "--low"}):
-        assert str(_check.wrong("low", "be given.")) == "`--low` must be given."
-        with pytest.raises(ValueError, match="`--low` must be below `high`; got 2 and 1"):
-            _check.span(2.0, 1.0)
+    assert shown(_check.wrong("low", "be given.").template, {"low": "--low"}) == "`--low` must be given."
+    with pytest.raises(sf.ArgumentError) as caught:
+        _check.span(2.0, 1.0)
+    assert shown(caught.value.template, {"low": "--low"}).startswith("`--low` must be below `high`; got 2 and 1")
     kind = _check.wrong_kind("data", "be a path; got int.", 3)
     assert isinstance(kind, TypeError)
     assert (str(kind), kind.argument, kind.value) == ("`data` must be a path; got int.", "data", 3)

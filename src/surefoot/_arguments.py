@@ -1,57 +1,71 @@
 """Names of arguments in messages: Python's, or the options of a command.
 
-Whoever runs the code says which, once, before any sentence is made; nothing that was said is ever rewritten, so the
-names of users stay as they are.
+A message holds each argument between two marks until it is shown. An error shows itself with Python's names; the
+command line shows it with its options. What users wrote is never rewritten: no mark can come from there.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
+import json
+import re
 import shlex
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextvars import ContextVar
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_OPTIONS: ContextVar[Mapping[str, str]] = ContextVar("options", default=MappingProxyType({}))
-
-
-@contextlib.contextmanager
-def as_options(options: Mapping[str, str]) -> Iterator[None]:
-    """Let messages name arguments by these options."""
-    before = _OPTIONS.set(options)
-    try:
-        yield
-    finally:
-        _OPTIONS.reset(before)
+_MARKED = re.compile("\ue000([^\ue001]*)\ue001")
 
 
 def named(argument: str) -> str:
     """An argument by its name: ``rng``, or ``--seed``."""
-    return _OPTIONS.get().get(argument, argument)
+    return _marked("named", argument)
 
 
 def write(argument: str, value: Any = None) -> str:
     """What to write to give an argument: ``rng=7``, or ``--seed 7``; a value of None stands for one's own."""
-    option = _OPTIONS.get().get(argument)
-    if option is None:
-        return f"{argument}={_python(value)}"
-    if isinstance(value, Mapping):
+    return _marked("write", argument, value)
+
+
+def in_python(words: str, otherwise: str = "") -> str:
+    """Words for who writes Python, and what stands there for who uses the command line."""
+    return _marked("either", words, otherwise)
+
+
+def shown(message: str, options: Mapping[str, str] | None = None) -> str:
+    """A message with its arguments written as in Python, or as these options of a command."""
+
+    def say(found: re.Match[str]) -> str:
+        kind, argument, *more = json.loads(found[1])
+        if kind == "either":
+            return shown(more[0] if options else argument, options)
+        option = (options or {}).get(argument)
+        if kind == "named":
+            return option or argument
+        return f"{argument}={_python(more[0])}" if option is None else _option(option, more[0])
+
+    return _MARKED.sub(say, message) if "\ue000" in message else message
+
+
+def unshown(error: Exception) -> str:
+    """The message of an error to be part of another, its arguments still to be written."""
+    return str(getattr(error, "template", error))
+
+
+def _marked(*parts: Any) -> str:
+    return f"\ue000{json.dumps(parts, default=str)}\ue001"
+
+
+def _option(option: str, value: Any) -> str:
+    if isinstance(value, dict):
         pairs = (f"{key}={shlex.quote(str(one)) if one is not None else 'YOURS'}" for key, one in value.items())
         return " ".join(f"{option} {pair}" for pair in pairs)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return f"{option} {shlex.quote(','.join(map(str, value))) if value else 'A,B'}"
     return option if value is None else f"{option} {shlex.quote(str(value))}"
-
-
-def in_python(words: str) -> str:
-    """Words that only help who writes Python; nothing on the command line."""
-    return "" if _OPTIONS.get() else words
 
 
 def _python(value: Any) -> str:

@@ -38,7 +38,7 @@ def wrong(name: str | tuple[str, ...], must: str, value: object = None, cure: st
 def wrong_kind(name: str | tuple[str, ...], must: str, value: object = None, cure: str = "") -> ArgumentTypeError:
     """The same for a value of the wrong type."""
     error = wrong(name, must, value, cure)
-    return ArgumentTypeError(str(error), argument=error.argument, value=value, cure=cure)
+    return ArgumentTypeError(error.template, argument=error.argument, value=value, cure=cure)
 
 
 def quoted(name: str | tuple[str, ...]) -> str:
@@ -123,7 +123,7 @@ def span(low: Any, high: Any) -> tuple[float, float]:
 
 
 def _ends(low: float, high: float) -> str:
-    return f"{write('low', f'{low:g}')}, {write('high', f'{high:g}')}" if in_python(".") else f"{low:g} and {high:g}"
+    return in_python(f"low={low:g}, high={high:g}", f"{low:g} and {high:g}")
 
 
 def margin(value: Any, span: float | None = None) -> float:

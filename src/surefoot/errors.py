@@ -10,10 +10,20 @@ argument, an `ArgumentError` that says which.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
+
+from surefoot._arguments import shown
 
 
-class SurefootError(Exception):
+class _ToldError(Exception):
+    """An error whose message names arguments: as Python does, and as an option where a command shows it."""
+
+    def __init__(self, message: str = "", *more: Any) -> None:
+        super().__init__(shown(message), *more)
+        self.template = message
+
+
+class SurefootError(_ToldError):
     """Anything surefoot raises on purpose that a program may want to handle."""
 
 
@@ -37,25 +47,26 @@ class DataError(SurefootError):
         cure: str = "",
     ) -> None:
         """Put the place in front of the sentence and the cure behind: ``rollouts.csv, row 3: ...``."""
-        self.source, self.row, self.line, self.cure = source or None, row, line, cure
-        self._message = message
+        self.source, self.row, self.line, self.cure = source or None, row, line, shown(cure)
+        self._told = message, cure
         rows = (f"row {row}" if row is not None else None, f"line {line}" if line is not None else None)
         place = ", ".join(part for part in (self.source, *rows) if part is not None)
         super().__init__(f"{place + ': ' if place else ''}{message}{' ' + cure if cure else ''}")
 
     def placed(self, row: int, line: int) -> Self:
         """The same refusal, of another row and line."""
-        return type(self)(self._message, source=self.source, row=row, line=line, cure=self.cure)
+        message, cure = self._told
+        return type(self)(message, source=self.source, row=row, line=line, cure=cure)
 
 
 class StudyError(SurefootError):
     """A study that cannot do what was asked of it."""
 
 
-class _AboutError(Exception):
+class _AboutError(_ToldError):
     def __init__(self, message: str, *, argument: str = "", value: object = None, cure: str = "") -> None:
         super().__init__(message)
-        self.argument, self.value, self.cure = argument, value, cure
+        self.argument, self.value, self.cure = argument, value, shown(cure)
 
 
 class ArgumentError(_AboutError, ValueError):

@@ -184,7 +184,7 @@ def test_a_hidden_sheet_is_not_read_unasked(tmp_path: Path, state: str) -> None:
     path = put(tmp_path, "a.xlsx", book((OLD[0], state, OLD[2]), now))
     rollouts = sf.read(path)
     assert rollouts.policies == ("new", "old")
-    assert "The sheet 'Trials' is read, and not 'Old draft' (hidden); choose by sheet=." in rollouts.notes
+    assert "The sheet 'Trials' is read, and not 'Old draft' (hidden); choose by `sheet`." in rollouts.notes
     asked = sf.read(path, sheet="Old draft")
     assert asked.policies == ("draft",)
     assert "The sheet 'Old draft' is hidden." in asked.notes

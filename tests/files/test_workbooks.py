@@ -199,7 +199,7 @@ def test_remarks_before_the_table_and_a_title_above_it_are_no_table(tmp_path: Pa
     rollouts = sf.read(path)
     assert rollouts.tally() == sf.Tally(1, 1)
     assert [str(note) for note in rollouts.notes] == [
-        "The sheet 'Trials' is read, and not 'Remarks'; choose by sheet=.",
+        "The sheet 'Trials' is read, and not 'Remarks'; choose by `sheet`.",
         "What stands above the header is left out: 'Second evaluation'.",
     ]
     with pytest.raises(sf.DataError, match="must be a table of rollouts"):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from surefoot._arguments import as_options
+from surefoot._arguments import shown
+from surefoot.errors import ArgumentError
 from surefoot.sequential import (
     ExactBinary,
     ExactPairedBinary,
@@ -45,13 +46,13 @@ def test_a_rule_that_does_not_hold_is_refused(rule, environments, randomised, wo
 
 
 def test_whoever_is_at_the_command_line_is_told_rules_by_their_words():
-    with (
-        as_options({"rule": "--rule"}),
-        pytest.raises(ValueError, match=r"Use exact for success, mixture for scores\."),
+    for environments, drawn, said in (
+        ("shared", True, "Use exact for success, mixture for scores."),
+        ("independent", False, "a betting rule, such as mixture, or draw"),
     ):
-        admit(Savi(9), "shared", randomised=True)
-    with as_options({"rule": "--rule"}), pytest.raises(ValueError, match="a betting rule, such as mixture, or draw"):
-        admit(Savi(9), "independent", randomised=False)
+        with pytest.raises(ArgumentError) as caught:
+            admit(Savi(9), environments, randomised=drawn)
+        assert said in shown(caught.value.template, {"rule": "--rule"})
 
 
 def test_which_collections_are_admitted():

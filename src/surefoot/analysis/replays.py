@@ -234,7 +234,7 @@ def replay(
     rollouts, waits = by_starts(rollouts, what, (first, second), start_order)
     tasks = tasks_apart(rollouts, pooled=pooled)
     if population is not None and len(tasks) > 1:
-        pool = in_python("pooled=True") or "--pooled"
+        pool = in_python("pooled=True", "--pooled")
         hint = f"Say {pool} if all {rollouts.words.tasks} are one list, or replay one {rollouts.words.task}."
         raise _check.wrong(
             "population", f"be the length of one list; got {len(tasks)} {rollouts.words.tasks}.", population, hint
@@ -349,7 +349,7 @@ def check_population(population: int | None, *, randomised: bool) -> None:
     if population is not None:
         items = _check.whole(population, "population", least=1)
         if not randomised:
-            cure = f"If it was drawn, say so: {in_python('randomised=True') or '--randomised'}."
+            cure = f"If it was drawn, say so: {in_python('randomised=True', '--randomised')}."
             raise _check.wrong("population", NOT_DRAWN.format(items=items), population, cure)
 
 

@@ -305,7 +305,7 @@ BEGUN = 20
 
 def unknown_order(source: str, words: Words = USUAL) -> DataError:
     """The refusal of a file whose order of starts is not told."""
-    rows = in_python("in_start_order=True") or "--in-start-order"
+    rows = in_python("in_start_order=True", "--in-start-order")
     cure = {"column": write("start_order", "COLUMN"), "rows": rows}
     return DataError(NO_START_ORDER.format(rollouts=words.rollouts, **cure), source=source)
 

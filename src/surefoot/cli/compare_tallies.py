@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from surefoot import _check, reference, stats
+from surefoot._arguments import unshown
 from surefoot.cli import gate_verdicts, terminal
 from surefoot.core import sentences
 from surefoot.core.formatting import counted, estimate, percent
@@ -46,7 +47,7 @@ def pairs(word: str) -> PairTally:
     try:
         return PairTally(*map(int, parts))
     except ValueError as error:
-        raise DataError(f"{word}: {error}") from None
+        raise DataError(f"{word}: {unshown(error)}") from None
 
 
 def answer(

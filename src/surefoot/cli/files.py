@@ -15,7 +15,6 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot._arguments import named
 from surefoot.cli import terminal
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
@@ -172,11 +171,6 @@ class Reading:
         """The columns of every role that was said."""
         said = {role: getattr(self, role) for role in ROLES}
         return {role: [name.strip() for name in words.split(",")] for role, words in said.items() if words}
-
-    @property
-    def said(self) -> dict[str, object]:
-        """Every option of these, as it is written, with what was given."""
-        return {named(one.name): getattr(self, one.name) for one in fields(self)}
 
     @property
     def names(self) -> dict[str, str]:

@@ -19,7 +19,7 @@ from typing import Any, cast, get_args, get_type_hints
 import typer
 
 from surefoot import __version__
-from surefoot._arguments import as_options
+from surefoot._arguments import shown, unshown
 from surefoot.cli.terminal import printable
 from surefoot.errors import SurefootError
 
@@ -151,7 +151,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         app, left = _of_words(words[0], words[1:]), words[:1]
     else:
         app = application(words[0] if words else None)
-    command = typer.main.get_command(app)
+    command, names = typer.main.get_command(app), OPTIONS.copy()
     try:
         called = _called(command, left)
         options = {name: one for one in called.params if one.param_type_name == "option" for name in one.opts}
@@ -160,19 +160,18 @@ def _run(arguments: Sequence[str] | None) -> int:
 
             called.epilog = added_by_packages(one.name for one in called.params)
         written = [(one.name, max(one.opts, key=len)) for one in options.values()]
-        own = dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
-        with as_options(OPTIONS | own):
-            _check_values(options, left)
-            code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
+        names |= dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
+        _check_values(options, left)
+        code = command.main(args=left, prog_name="surefoot", standalone_mode=False)
         if code == STOPPED:  # Ctrl+C, which typer takes for an answer of its own
             return _stopped()
         return code if isinstance(code, int) else 0
     except _UsageError as error:
         return _misused(error)
     except SurefootError as error:
-        return _fail(str(error), DATA)
+        return _fail(shown(unshown(error), names), DATA)
     except (ValueError, TypeError) as error:
-        return _fail(str(error), USAGE)
+        return _fail(shown(unshown(error), names), USAGE)
     except FileNotFoundError as error:
         return _fail(f"{error.filename}: there is no such file or folder.", DATA)
     except OSError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._arguments import unshown
 from surefoot._files import write_whole
 from surefoot._secret import without_password
 from surefoot.cli import modes, terminal
@@ -254,7 +255,7 @@ def _kept(plan: Path) -> Plan:
     try:
         return Plan.from_toml(plan.read_text(encoding="utf-8"))
     except (StudyError, UnicodeDecodeError) as error:
-        raise StudyError(f"{plan}: {error}") from None
+        raise StudyError(f"{plan}: {unshown(error)}") from None
 
 
 def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:

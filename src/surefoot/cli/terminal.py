@@ -13,6 +13,7 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
+from surefoot._arguments import unshown
 from surefoot.core.formatting import json_text, visible
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
@@ -40,7 +41,7 @@ def tally(word: str) -> Tally:
     try:
         return Tally(successes, trials)
     except ValueError as error:
-        raise DataError(f"{word}: {error}") from None
+        raise DataError(f"{word}: {unshown(error)}") from None
 
 
 def show(result: Record | Iterable[Record], *, as_json: bool) -> None:

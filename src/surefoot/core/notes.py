@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from surefoot import _check
-from surefoot._arguments import named, write
 from surefoot.core import formatting, sentences
 from surefoot.core.sentences import fill
 from surefoot.core.verdict import Verdict
@@ -383,8 +382,8 @@ SENTENCES["early_end"] = partial(_early, "A stop without a verdict tends to unde
 @says("labels weigh items")
 def _labels_weigh() -> str:
     return (
-        f"Human labels correct the gain in which items weigh alike, not the one in which settings do: "
-        f"leave out {named('weights')}."
+        "Human labels correct the gain in which items weigh alike, not the one in which settings do: "
+        "leave out `weights`."
     )
 
 
@@ -494,7 +493,4 @@ def _predictions(explained: float, saved: int) -> str:
 
 @says("environments not told", worded=True)
 def _environments_not_told(words: Words) -> str:
-    return (
-        f"Nothing in the table tells {words.environments} apart, so this is assumed: declare it with "
-        f"{write('collected')}."
-    )
+    return f"Nothing in the table tells {words.environments} apart, so this is assumed: declare it with `collected`."

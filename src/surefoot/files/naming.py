@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from surefoot._arguments import write
 from surefoot.core.words import Words, as_seen
 from surefoot.files.importers import Sheet
 from surefoot.table.columns import KNOWN, match, plain, words_of
@@ -70,8 +69,8 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str, words: Words)
             says=f"No column is known to name the {words.policy}, so all {words.rollouts} count as one, "
             f"{name!r}; the column {column!r} has {count} different values.",
             threatens=f"If those are {words.policies}, their {words.rollouts} are pooled into one rate.",
-            remedy=f"If it names the {words.policy}, say {write('columns', {'policy': column})}; "
-            f"if there is one {words.policy}, say its name, {write('policy', name)}.",
+            remedy=f"If it names the {words.policy}, say so by `columns`: policy={column}; if there is one "
+            f"{words.policy}, say its name by `policy`.",
         )
     ]
 

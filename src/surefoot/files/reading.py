@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from surefoot import _check
-from surefoot._arguments import in_python, named
+from surefoot._arguments import in_python
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.core.words import Words, worded
@@ -355,10 +355,9 @@ def _renamed(table: Rollouts, policy: str) -> Rollouts:
 
 
 def _already_named(there: list[str], words: Words) -> ValueError:
-    return ValueError(
-        f"`{named('policy')}` must be left out when the data name several {words.policies}; "
-        f"they name {', '.join(there[:5])}." + in_python(f' Narrow the table instead: .where(policy="{there[0]}").')
-    )
+    cure = in_python(f'Narrow the table instead: .where(policy="{there[0]}").')
+    must = f"be left out when the data name several {words.policies}; they name {', '.join(there[:5])}."
+    return _check.wrong("policy", must, cure=cure)
 
 
 def said_once(notes: Sequence[tuple[str, Noted]], files: Sequence[str]) -> tuple[Noted, ...]:

@@ -16,7 +16,6 @@ import zipfile
 from collections.abc import Collection
 from pathlib import Path
 
-from surefoot._arguments import write
 from surefoot._files import write_whole
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
@@ -81,7 +80,7 @@ def as_text(head: Head, folder: Path, sheet: str | None) -> tuple[Head, tuple[No
     others = [repr(name) + " (hidden)" * (name in hidden) for name in parts if name != chosen]
     notes = list[Noted]()
     if others:
-        notes.append(f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by {write('sheet')}.")
+        notes.append(f"The sheet {chosen!r} is read, and not {some_names(others)}; choose by `sheet`.")
     if chosen in hidden:
         notes.append(f"The sheet {chosen!r} is hidden.")
     titles, lines, table = _below_titles(*_table(rows, head.name))

@@ -93,7 +93,7 @@ class Rule(Generic[S], Offered, ABC):
         if self.claim not in self.claims:
             raise _check.refused("claim", f"be one of {', '.join(self.claims)}", self.claim)
         if self.margin and not self.takes_margin:
-            hint = f"The betting rules, such as {in_python('FiniteHorizonMixture') or 'mixture'}, take a margin."
+            hint = f"The betting rules, such as {in_python('FiniteHorizonMixture', 'mixture')}, take a margin."
             raise _check.refused("margin", f"be 0 for {self.title}", self.margin, hint)
         if self.margin >= self.width:
             raise _check.refused("margin", "be below the width of the score range", self.margin)
@@ -231,7 +231,7 @@ class Rule(Generic[S], Offered, ABC):
     def _score(self, value: Any, name: str) -> float:
         number = in_range(value, name, self.low, self.high)
         if self.binary_only and number not in (self.low, self.high):
-            hint = f"Use {in_python('FiniteHorizonMixture') or 'mixture'} for scores."
+            hint = f"Use {in_python('FiniteHorizonMixture', 'mixture')} for scores."
             must = f"be {self.low:g} or {self.high:g} for {self.title}"
             raise _check.refused(name, must, number, hint)
         return number

@@ -46,10 +46,10 @@ FiniteHorizonMixture for scores.
     if holds(rule, environments, randomised=randomised):
         return rule
     if environments not in rule.environments:
-        exact, mixture = in_python("ExactPairedBinary") or "exact", in_python("FiniteHorizonMixture") or "mixture"
+        exact, mixture = in_python("ExactPairedBinary", "exact"), in_python("FiniteHorizonMixture", "mixture")
         must = f"hold for {environments} environments; got {rule.title}. {_WHY.get(environments, '')}".rstrip()
         raise _check.wrong("rule", must, rule, f"Use {exact} for success, {mixture} for scores.")
-    betting = f"a betting rule, such as {in_python('FiniteHorizonMixture') or 'mixture'}"
+    betting = f"a betting rule, such as {in_python('FiniteHorizonMixture', 'mixture')}"
     cure = f"Use {betting}, or draw the order of the environments at random."
     raise _check.wrong("rule", f"hold for an order that was not randomised; got {rule.title}.", rule, cure)
 

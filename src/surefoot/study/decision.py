@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from surefoot._arguments import unshown
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.sequential.rules import Rule
@@ -201,4 +202,4 @@ def rule_of(plan: Plan) -> Any:
     try:
         return declared(plan.decides, plan.setting)
     except (ValueError, TypeError) as error:
-        raise StudyError(f"The plan's rule cannot be used: {error}") from None
+        raise StudyError(f"The plan's rule cannot be used: {unshown(error)}") from None

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from surefoot import _check
+from surefoot._arguments import shown
 from surefoot.core.record import Record
 from surefoot.core.words import as_seen
 from surefoot.errors import StudyError
@@ -62,7 +63,7 @@ class RefusedError(StudyError):
     def __init__(self, why: Why, message: str, hint: str = "") -> None:
         """Refuse for a reason, in a sentence."""
         super().__init__(f"{message} {hint}" if hint else message)
-        self.why, self.message, self.hint = why, message, hint
+        self.why, self.message, self.hint = why, shown(message), hint
 
 
 @dataclass(frozen=True, slots=True)

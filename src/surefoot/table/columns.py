@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 
-from surefoot._arguments import write
 from surefoot.core.words import Words
 
 WHOLE = ("order", "steps")
@@ -131,7 +130,7 @@ def _matters(column: str) -> str:
     """What a guess changes that nobody may have asked for."""
     if column != "human":
         return ""
-    return f" Answers are corrected by these labels; to leave them out: {write('columns', {'human': ''})}."
+    return " Answers are corrected by these labels; to leave them out, say by `columns`: human=."
 
 
 def _says_it(column: str, name: str) -> bool:

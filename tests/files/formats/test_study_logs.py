@@ -60,7 +60,7 @@ def test_the_page_of_a_study_is_its_own(lab, capsys):
         assert "As if the number of rollouts had been fixed" in (lab / "page.html").read_text()
         assert run(["study", "verify", name]) == 0
     assert run(["report", "study.db", "--margin", "0.1"]) == 64
-    assert "leave out `--margin`" in capsys.readouterr().err
+    assert "`--margin` needs a file of results" in capsys.readouterr().err
     assert run(["report", "study.db", "--unit", "task"]) == 64
     assert "leave out `--unit`" in capsys.readouterr().err
 

@@ -66,7 +66,7 @@ def load(head: Head) -> Sheet:
     if not several:
         repeated(rows, "condition", "split")
     others = [repr(name.removeprefix("metric:")) for name in names if name != chosen][:6]
-    more = f"; choose another by {write('where', {'metric': None})}: {', '.join(others)}" if others else ""
+    more = f"; choose another by `where`, metric=NAME: {', '.join(others)}" if others else ""
     notes = [f"{column} is the metric {chosen.removeprefix('metric:')!r}{more}."]
     if perturbed:
         notes.append(f"{perturbed:,} perturbed copies of instances are left out.")

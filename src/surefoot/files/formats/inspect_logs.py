@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.archives import Archive
 from surefoot.files.fields import filled, inner, listed, may, need, number, objects, outcome, scalar, text, unique
@@ -220,7 +219,7 @@ def _others(rows: list[dict[str, Any]], chosen: str) -> str:
     """How to choose what another scorer gave."""
     names = dict.fromkeys(name for row in rows for name in row if name.startswith("score:") and name != chosen)
     shown = ", ".join(repr(name) for name in list(names)[:6])
-    return f"; choose another by {write('columns', {'score': None})}: {shown}" if shown else ""
+    return f"; another can be the column `score`: {shown}" if shown else ""
 
 
 Parts = tuple[dict[str, Any], Iterable[Any], Any, list[str]]

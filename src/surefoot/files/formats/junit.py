@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import Any
 
-from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import filled, repeated
 from surefoot.files.importers import ITEMS, About, Sheet, frame_of
@@ -63,7 +62,7 @@ def _retries(times: int, source: str) -> Finding:
         values={"times": times},
         says=f"{source}: tests that failed were run again, {times:,} times.",
         threatens="Whether a test is run again depends on its result, so a rate over all attempts is biased.",
-        remedy=f"Count first attempts only: {write('where', {'repeat': 1})}.",
+        remedy="Count first attempts only, by `where`: repeat=1.",
         serious=False,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from surefoot._arguments import in_python
 from surefoot.errors import DataError
 from surefoot.files.fields import filled, inner, may, need, number, objects, text
 from surefoot.files.importers import About, Sheet, frame_of
@@ -22,10 +21,9 @@ ABOUT = About(
 
 
 def _unseeded() -> str:
-    said = in_python("paired=True") or "--paired"
     return (
         "lerobot-eval does not write its seeds. Rollouts are paired only when you say so "
-        f"({said}), which is right only if both runs used the same --seed."
+        "(`paired`), which is right only if both runs used the same --seed."
     )
 
 

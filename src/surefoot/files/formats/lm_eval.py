@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from typing import Any
 
-from surefoot._arguments import write
 from surefoot.errors import DataError
 from surefoot.files.fields import number, outcome, scalar, text, unique
 from surefoot.files.importers import ITEMS, About, NoOutcomesError, Sheet, frame_of
@@ -62,12 +61,11 @@ def load(head: Head) -> Sheet:
     for row in rows:
         row[column] = row.pop("value")
     others = [name for name in _single(lines[0][1]) if name != metric]
-    another = f"; choose another by {write('columns', {column: None})}: {', '.join(map(repr, others[:6]))}"
+    another = f"; another can be the column `{column}`: {', '.join(map(repr, others[:6]))}"
     notes = [f"{column} is the metric {metric!r}{another if others else ''}."]
     if len(filters) > 1:
         away = ", ".join(repr(one) for one in filters if one != chosen)
-        by = write("where", {"filter": None})
-        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. Choose by {by}.")
+        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. By `where`: filter=NAME.")
     if named:
         notes.append(f"The task is called {task!r}, after the file.")
     return Sheet(
