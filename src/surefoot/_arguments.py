@@ -35,8 +35,8 @@ def in_python(words: str, otherwise: str = "") -> str:
     return _marked("either", words, otherwise)
 
 
-def shown(message: str, options: Mapping[str, str] | None = None) -> str:
-    """A message with its arguments written as in Python, or as these options of a command."""
+def shown(text: str, options: Mapping[str, str] | None = None) -> str:
+    """A text with its arguments written as in Python, or as these options of a command."""
 
     def say(found: re.Match[str]) -> str:
         kind, argument, *more = json.loads(found[1])
@@ -47,7 +47,7 @@ def shown(message: str, options: Mapping[str, str] | None = None) -> str:
             return option or argument
         return f"{argument}={_python(more[0])}" if option is None else _option(option, more[0])
 
-    return _MARKED.sub(say, message) if "\ue000" in message else message
+    return _MARKED.sub(say, text)
 
 
 def unshown(error: Exception) -> str:
