@@ -6,7 +6,9 @@ import pytest
 from scipy.stats import binom
 
 import surefoot as sf
+from surefoot.numerics.rates import inversion
 from surefoot.planning import comparisons
+from surefoot.stats import exact_power
 from surefoot.stats.exact_power import approximate_rollouts
 
 
@@ -146,3 +148,22 @@ def test_large_plans_of_one_side_are_exact_and_close_to_the_formula() -> None:
 def test_refusals_of_one_side(call: Any, text: str) -> None:
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def test_only_the_size_that_is_answered_is_looked_at_beyond_the_edge(monkeypatch):
+    """The chance by p-values at the edge alone is never smaller: where it falls short, that is the answer."""
+    plain, looked_at = inversion.decided_beyond, []
+
+    def counted(design, *args, **kwargs):
+        looked_at.append(design)
+        return plain(design, *args, **kwargs)
+
+    exact_power._steps.cache_clear()
+    monkeypatch.setattr(inversion, "decided_beyond", counted)
+    plan = sf.plan_comparison(first_rate=0.75, second_rate=0.6)
+    assert looked_at == [(plan.rollouts, plan.rollouts)]
+    sizes, rates = (plan.rollouts - 1,) * 2, (0.75, 0.6)
+    whole, at_edge = (
+        exact_power.chance_above(sizes, rates, 0.05, 0.0, both=True, look=look) for look in ("all", "edge")
+    )
+    assert whole <= at_edge < 0.8

@@ -221,7 +221,7 @@ class _Planned:
         edge = -need.value if need.claim == "not_worse_by" else need.value
         if rates[0] - rates[1] <= edge:
             return 0.0
-        return chance_above((count, count), rates, error, edge, both=False, rough=count > EXACT)
+        return chance_above((count, count), rates, error, edge, both=False, look="rough" if count > EXACT else "edge")
 
 
 def _rate_power(need: Need, rate: float, count: int, error: float) -> float:

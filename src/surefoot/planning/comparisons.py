@@ -14,7 +14,7 @@ from surefoot.core import formatting
 from surefoot.core.assumptions import NO_LOOK, PAIRS_APART, RATE_BY_POLICY, Assumed, Assumption
 from surefoot.core.record import Record
 from surefoot.stats.detectable import smallest
-from surefoot.stats.exact_power import Asked, approximate_rollouts, chance_above
+from surefoot.stats.exact_power import Asked, Look, approximate_rollouts, chance_above
 
 MOST = 10**6
 """Rollouts beyond which no comparison is planned."""
@@ -187,13 +187,13 @@ def _plan(
     if size is not None and _check.whole(size, kind.size, least=1) > MOST:
         raise _check.refused(kind.size, f"be at most {MOST:,}", size)
 
-    def chance(first: float, size: int, rough: bool = False) -> float:
+    def chance(first: float, size: int, look: Look = "all") -> float:
         sizes, chances = (size,) if kind is _PAIRED else (size, size), (first, second)
         shows = _shows(first - second, margin, claim)
         if shows == "worse":  # the mirror image: pairs swapped, or failures for successes
             chances = (second, first) if kind is _PAIRED else (1.0 - first, 1.0 - second)
         edge = -margin if shows == "not worse" else margin
-        return chance_above(sizes, chances, 1.0 - confidence, edge, both=claim == "either", rough=rough)
+        return chance_above(sizes, chances, 1.0 - confidence, edge, both=claim == "either", look=look)
 
     if first is not None:
         first = _check.rate(first, kind.first)
@@ -284,22 +284,26 @@ def _search(chance: Callable[..., float], wanted: float, start: int, most: int) 
     """A number whose chance reaches what is wanted and whose predecessor's does not, near a first guess.
 
     The chance is a sawtooth, most of all where there are few: among those the fewest is taken. Where the interpolated
-    critical value says that a number will do is where the exact chance is looked at.
+    critical value says that a number will do is where the exact chance is looked at, at the edge first.
     """
-    many = _bracketed(partial(chance, rough=True), wanted, start, most)
+
+    def reached(n: int) -> bool:
+        return chance(n, look="edge") >= wanted and chance(n) >= wanted
+
+    many = _bracketed(partial(chance, look="rough"), wanted, start, most)
     if many is None:
         return None
     if many <= _FEW:
-        likely = (n for n in range(many - many // 4, many) if chance(n, rough=True) >= wanted - _ROUGH)
-        few = next((n for n in likely if chance(n) >= wanted), None)
+        likely = (n for n in range(many - many // 4, many) if chance(n, look="rough") >= wanted - _ROUGH)
+        few = next((n for n in likely if reached(n)), None)
         if few is not None:
             return few
-    while chance(many) < wanted:
+    while not reached(many):
         if many == most:
             return None
         many += 1
     slack = _ROUGH if many <= _FEW else _ROUGH / 8.0
-    while many > 1 and chance(many - 1, rough=True) >= wanted - slack and chance(many - 1) >= wanted:
+    while many > 1 and chance(many - 1, look="rough") >= wanted - slack and reached(many - 1):
         many -= 1
     return many
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 Asked = Literal["either", "first better", "first not worse"]
+Look = Literal["all", "edge", "rough"]
 """What a comparison is to show: on which side a gain lies, or one side only."""
 
 ENOUGH = 1e-7
@@ -291,7 +292,7 @@ def chance_above(
     edge: float,
     *,
     both: bool,
-    rough: bool = False,
+    look: Look = "all",
 ) -> float:
     """The chance that the exact test, of one side or of both, shows a gain above the edge.
 
@@ -301,9 +302,10 @@ def chance_above(
         error: That of the test.
         edge: The gain to be exceeded.
         both: Whether the test has two sides.
-        rough: By the interpolated critical value alone: within about a point, and much faster.
+        look: Where p-values are looked at: "all"; at the "edge" alone, which gives a chance that is never smaller; or
+            "rough", by the interpolated critical value: within about a point, and much faster.
     """
-    return _Test(sizes, chances, error, both=both, rough=rough).above(edge)
+    return _Test(sizes, chances, error, both=both, look=look).above(edge)
 
 
 class _Test:
@@ -317,20 +319,20 @@ class _Test:
         *,
         both: bool,
         exact: bool = True,
-        rough: bool = False,
+        look: Look = "all",
     ) -> None:
         if len(sizes) == 2 and sizes[0] < sizes[1]:  # failures of the second against failures of the first
             sizes, chances = sizes[::-1], (1.0 - chances[1], 1.0 - chances[0])
         self.sizes, self.chances, self.error = sizes, chances, error
-        self.kind = (both, exact, rough)
+        self.kind: tuple[bool, bool, Look] = (both, exact, look)
 
     @property
     def mirrored(self) -> _Test:
         """The same with the gain's sign turned."""
         p, q = self.chances
-        both, exact, rough = self.kind
+        both, exact, look = self.kind
         turned = (1.0 - p, 1.0 - q) if len(self.sizes) == 2 else (q, p)
-        return _Test(self.sizes, turned, self.error, both=both, exact=exact, rough=rough)
+        return _Test(self.sizes, turned, self.error, both=both, exact=exact, look=look)
 
     def window(self) -> tuple[int, int]:
         """The second counts that matter: all but a ten-millionth, or all where they are few."""
@@ -380,7 +382,7 @@ class _Test:
 
 @lru_cache(maxsize=256)
 def _steps(
-    sizes: tuple[int, ...], error: float, edge: float, begin: int, end: int, both: bool, exact: bool, rough: bool
+    sizes: tuple[int, ...], error: float, edge: float, begin: int, end: int, both: bool, exact: bool, look: Look
 ) -> Ints:
     """For each second count from `begin` to `end` the smallest first count with the verdict "above the edge"."""
     import numpy as np
@@ -389,7 +391,10 @@ def _steps(
 
     second = np.arange(begin, end)
     if exact:
-        return inversion.decided(sizes, error, edge, second, both=both, rough=rough)
+        if look == "all":
+            at_edge = _steps(sizes, error, edge, begin, end, both, exact, "edge")
+            return inversion.decided_beyond(sizes, error, edge, second, at_edge, both=both)
+        return inversion.decided_at(sizes, error, edge, second, both=both, rough=look == "rough")
     if len(sizes) == 1:
         return _mcnemar_steps(sizes[0], error)[begin:end]
     level = normal_quantiles.upper_quantile(error / 2.0)

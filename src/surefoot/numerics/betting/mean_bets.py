@@ -159,7 +159,7 @@ class _Past:
         apart = means[:, None] - self.nodes
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = _WEIGHTS / apart
-            heights = (weights @ self.heights) / weights.sum(axis=1)
+            heights: Floats = (weights @ self.heights) / weights.sum(axis=1)
         rows, places = np.nonzero(apart == 0.0)
         heights[rows] = self.heights[places]
         return heights

@@ -312,12 +312,19 @@ Counted for 39 designs and errors: 1.52 times at most, 1.08 where both counts ha
 """
 
 
-def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool, rough: bool = False) -> Ints:
+def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool) -> Ints:
     """The smallest first count of each second one whose p-value at `edge` and beyond is at most `a`.
 
     One more than the largest possible count where there is none. With very many second counts, the first count at which
-    the interpolated critical value is reached; with `rough` already for fewer, without a look beyond the edge.
+    the interpolated critical value is reached.
     """
+    return decided_beyond(design, a, edge, second, decided_at(design, a, edge, second, both=both), both=both)
+
+
+def decided_at(
+    design: tuple[int, ...], a: float, edge: float, second: Ints, *, both: bool, rough: bool = False
+) -> Ints:
+    """The same at the edge alone, so that no count is larger; with `rough` fewer are interpolated already."""
     levels = _levels(design, a, edge, second, both=both)
     trial = thresholds(design, second, edge, levels)
     if len(second) > (_SMALL if rough else EACH):
@@ -331,17 +338,22 @@ def decided(design: tuple[int, ...], a: float, edge: float, second: Ints, *, bot
     def at_edge(first: Ints, second: Ints) -> Flags:
         return np.asarray(_p_values(design, first, second, a, edge, both=both)[0] <= a)
 
+    return _boundary(at_edge, low, high, trial, second)
+
+
+def decided_beyond(design: tuple[int, ...], a: float, edge: float, second: Ints, first: Ints, *, both: bool) -> Ints:
+    """The same at the edge and beyond, from the first counts at the edge."""
+    if not both or len(second) > EACH:  # one-sided, nothing beyond the edge has a larger p-value
+        return first
+    clear = next(share for draws, share in _CLEAR if min(design) <= draws)
+
     def beyond(first: Ints, second: Ints) -> Flags:
         p, tables = _p_values(design, first, second, a, edge, both=both)
         near = np.nonzero((p > clear * a) & (p <= a))[0]
         p[near] = tail(tables, near, edge, both=both)
         return np.asarray(p <= a)
 
-    high = _boundary(at_edge, low, high, trial, second)
-    if rough or not both:  # one-sided, nothing beyond the edge has a larger p-value
-        return high
-    clear = next(share for draws, share in _CLEAR if min(design) <= draws)
-    return _boundary(beyond, high - 1, most + 1, high, second)
+    return _boundary(beyond, first - 1, _most(design, second) + 1, first, second)
 
 
 def _boundary(inside: Callable[[Ints, Ints], Flags], low: Ints, high: Ints, trial: Ints, second: Ints) -> Ints:
