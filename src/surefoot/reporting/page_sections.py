@@ -174,7 +174,7 @@ def draw_best(axes: Axes, found: Best) -> None:
     percent_axis(axes, "y", found.intervals[0])
 
 
-def _short(steps: float, _: int) -> str:
+def _short(steps: float, _: float) -> str:
     """20k for 20,000."""
     size, letter = next(((size, letter) for size, letter in ((1e6, "M"), (1e3, "k")) if abs(steps) >= size), (1.0, ""))
     return f"{steps / size:g}{letter}"
