@@ -7,8 +7,8 @@ import pytest
 
 import surefoot as sf
 from surefoot import Verdict
+from surefoot.analysis.changes import change
 from surefoot.analysis.overview import overview
-from surefoot.analysis.regressions import change
 from surefoot.core.notes import Note
 from tests.support.comparisons import _of_rows, streams, table
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.analysis.regressions import Flips, flips
+from surefoot.analysis.changes import Flips, flips
 from surefoot.reporting.reviews import Judged, Review, code_span, gate_junit, gate_markdown, inert, not_comparable
 from surefoot.table.findings import Finding
 from tests.support.samples import put

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.analysis.regressions import flips
+from surefoot.analysis.changes import flips
 from surefoot.core.notes import Note
 from tests.support.comparisons import table as comparisons_table
 from tests.support.rollouts import ROWS

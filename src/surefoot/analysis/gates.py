@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from surefoot import _check
+from surefoot.analysis.changes import BEFORE, NOW, both_runs
 from surefoot.analysis.comparison_data import Target, Weights
 from surefoot.analysis.comparisons import columns_of
 from surefoot.analysis.levels import Opposed
 from surefoot.analysis.need_evidence import Asker, NotComparableError, Seen, lacking, seen, table_of
 from surefoot.analysis.needs import GAINS, RATIO, Gate, Need, gate_of
-from surefoot.analysis.regressions import BEFORE, NOW, both_runs
 from surefoot.auditing.audits import audit
 from surefoot.auditing.collection_checks import DUPLICATED
 from surefoot.core import formatting, sentences

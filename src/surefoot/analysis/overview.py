@@ -222,7 +222,7 @@ def overview(
         curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
     changes: tuple[Comparison, ...] = ()
     if previous is not None:
-        from surefoot.analysis.regressions import change
+        from surefoot.analysis.changes import change
 
         changes = change(rollouts, previous, weights=weights, **level)
     return Overview(

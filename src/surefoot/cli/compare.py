@@ -314,7 +314,7 @@ def _of_policies(
 
 def _of_runs(two: two_runs.TwoRuns, wanted: Mapping[str, Any], paired: bool | None) -> tuple[Comparison, ...]:
     """Each policy compared with itself in another run."""
-    from surefoot.analysis.regressions import change
+    from surefoot.analysis.changes import change
 
     typer.echo(f"note: {two.says}", err=True)
     known = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
@@ -342,7 +342,7 @@ def _levels(
 ) -> tuple[Comparison, ...]:
     """Every level of every policy, for a gate that each must pass: none is charged for the others."""
     import surefoot as sf
-    from surefoot.analysis.regressions import both_runs
+    from surefoot.analysis.changes import both_runs
 
     level = {name: value for name, value in wanted.items() if name not in ("dealt", "target", "lower_is_better")}
     tables = [both_runs(two.now, two.before, str(one.policy), two.names, one.measure) for one in found]

@@ -14,8 +14,9 @@ from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import estimate, number, p_value, percent, span, unit
 
 if TYPE_CHECKING:
+    from surefoot.analysis.changes import Flips
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.regressions import Flips, Regression
+    from surefoot.analysis.regressions import Regression
     from surefoot.cli.two_runs import TwoRuns
     from surefoot.reporting.reviews import Review
     from surefoot.table.findings import Finding
@@ -246,7 +247,7 @@ def _review(
 
 
 def _flips(one: Comparison, table: Rollouts) -> Flips | None:
-    from surefoot.analysis.regressions import flips
+    from surefoot.analysis.changes import flips
 
     return flips(table, one.first, one.second, measure=one.measure, on=None)
 
@@ -254,7 +255,7 @@ def _flips(one: Comparison, table: Rollouts) -> Flips | None:
 def _table_of(one: Comparison, table: Rollouts, two: TwoRuns | None) -> Rollouts:
     """The rollouts that a comparison is of; of one task where it is."""
     if two is not None and one.policy is not None:
-        from surefoot.analysis.regressions import both_runs
+        from surefoot.analysis.changes import both_runs
 
         table = both_runs(two.now, two.before, one.policy, two.names, one.measure)
     return (

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot import _plugins
-from surefoot.analysis.overview import Overview
 from surefoot.core import formatting
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.comparisons import Comparison
     from surefoot.analysis.measurements import Measurement
+    from surefoot.analysis.overview import Overview
     from surefoot.table.rollouts import Measure
 
 

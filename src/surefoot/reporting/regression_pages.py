@@ -14,8 +14,9 @@ from surefoot.reporting import answers
 from surefoot.reporting.reviews import LISTED, Judged, code_span, inert, sentence_of
 
 if TYPE_CHECKING:
+    from surefoot.analysis.changes import Flips
     from surefoot.analysis.comparisons import Comparison
-    from surefoot.analysis.regressions import Flips, Regression, Row
+    from surefoot.analysis.regressions import Regression, Row
     from surefoot.table.findings import Finding
 
 LONGEST = 40

@@ -23,9 +23,9 @@ from surefoot.core.sentences import fill
 from surefoot.reporting import answers
 
 if TYPE_CHECKING:
+    from surefoot.analysis.changes import Flips
     from surefoot.analysis.comparisons import Comparison, OtherTarget
     from surefoot.analysis.gates import Gated, NeedFound
-    from surefoot.analysis.regressions import Flips
     from surefoot.table.findings import Finding
 
 
