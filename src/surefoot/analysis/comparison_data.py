@@ -255,7 +255,8 @@ class Asked:
     @property
     def groups(self) -> list[Group]:
         """The counts of the two policies."""
-        return [group for group in self.rollouts.summary() if group.key[0] in (self.first, self.second)]
+        each = self.rollouts.once(("summary by policy",), lambda: {one.key[0]: one for one in self.rollouts.summary()})
+        return [each[name] for name in (self.first, self.second) if name in each]
 
     def scores(self, values: Any) -> Scores:
         """Outcomes, or means of them, as scores; rounding may carry a mean a hair beyond its range."""
@@ -311,7 +312,7 @@ class Cells:
     frame: pl.DataFrame
     spare: int
     nameless: int
-    kept: dict[tuple[str, ...], Any] = field(default_factory=dict, init=False, repr=False)  # of this very frame
+    kept: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)  # shared where both met all cells
 
     def codes(self, *columns: str) -> Any:
         """A number for each cell, the same where these columns are."""
@@ -439,27 +440,33 @@ def cells_of(asked: Asked, beside: Sequence[str] = (), without: Sequence[str] = 
 
 
 def _cells(asked: Asked, keys: tuple[str, ...]) -> Cells:
-    import polars as pl
+    import numpy as np
 
-    frame = met_cells(asked, keys)
-    named = pl.col("key_0").is_not_null() if keys else pl.lit(value=True)
-    total = pl.col("first_n") + pl.col("second_n")
-    nameless = int(frame.filter(~named).select(total.sum()).item() or 0)
-    frame = frame.filter(named)
-    both = (pl.col("first_n") > 0) & (pl.col("second_n") > 0)
-    spare = int(frame.filter(~both).select(total.sum()).item() or 0)
-    return Cells(asked, keys, frame.filter(both), spare, nameless)
+    rollouts, frame = asked.rollouts, _every_cell(asked, keys)
+    first, second = (frame[f"{who}_n"].to_numpy() for who in ("first", "second"))
+    named = rollouts.once(("named", asked.measure, *keys), lambda: frame["key_0"].is_not_null().to_numpy())
+    both, total = named & (first > 0) & (second > 0), first + second
+    spare, nameless = int(total[named & ~both].sum()), int(total[~named].sum())
+    if not both.all():
+        return Cells(asked, keys, frame[np.flatnonzero(both)], spare, nameless)
+    return Cells(asked, keys, frame, spare, nameless, rollouts.once(("codes", asked.measure, *keys), dict))
 
 
-def met_cells(asked: Asked, keys: Sequence[str]) -> pl.DataFrame:
+def met_cells(asked: Asked, keys: tuple[str, ...]) -> pl.DataFrame:
     """What either policy did in the cells that one of the two met at least."""
     import polars as pl
 
-    rollouts = asked.rollouts
-    table = crosstab(rollouts, asked.measure, keys, rollouts.policies)
-    columns: dict[str, pl.Series] = {}
-    for who, name in (("first", asked.first), ("second", asked.second)):
-        counts, sums = table.of(name)
-        columns |= {f"{who}_n": pl.Series(counts), f"{who}_sum": pl.Series(sums)}
-    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(**columns)
-    return frame.filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0))
+    return _every_cell(asked, keys).filter((pl.col("first_n") > 0) | (pl.col("second_n") > 0))
+
+
+def _every_cell(asked: Asked, keys: tuple[str, ...]) -> pl.DataFrame:
+    """What both policies did in every cell of the table; made for every pair of policies, without the lazy engine."""
+    import polars as pl
+
+    table = crosstab(asked.rollouts, asked.measure, keys, asked.rollouts.policies)
+    (first, first_sum), (second, second_sum) = table.of(asked.first), table.of(asked.second)
+    numbers = {"first_n": first, "first_sum": first_sum, "second_n": second, "second_sum": second_sum}
+    labels = asked.rollouts.once(
+        ("labels", asked.measure, *keys), lambda: table.frame.select(f"key_{place}" for place in range(len(keys)))
+    )
+    return labels.hstack([pl.Series(name, values) for name, values in numbers.items()])

@@ -229,7 +229,7 @@ def _levels(asked: Asked, column: Column, confidence: float) -> list[_Level]:
     key = f"key_{cells.keys.index(column.key)}"
     parts = cells.frame.filter(pl.col(key).is_not_null()).partition_by(key, maintain_order=True)
     alike = replace(asked, weights="units")
-    made = ((str(part[key][0]), within(replace(cells, frame=part), alike)[0]) for part in parts)
+    made = ((str(part[key][0]), within(replace(cells, frame=part, kept={}), alike)[0]) for part in parts)
     found = [_Level(column.key, name, make, confidence) for name, make in made]
     return sorted(found, key=lambda one: one.name)
 

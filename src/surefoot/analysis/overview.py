@@ -14,11 +14,11 @@ from surefoot.analysis.judge_corrections import Correction
 from surefoot.analysis.measurements import Measurement, measure
 from surefoot.analysis.rankings import (
     Progress,
-    all_pairs,
     corrections_together,
     highest_bias,
     measure_together,
     ranking_of,
+    unworded_pairs,
 )
 from surefoot.analysis.slices import Slices, every_slices
 from surefoot.analysis.targets import rows
@@ -205,7 +205,7 @@ def overview(
     level: dict[str, Any] = {"measure": what, "confidence": confidence, "margin": margin}
     shown = {one.policy: of.estimate for one in found if (of := one.of(what)) is not None}
     every = len(shown) > 1 and compared
-    comparisons = all_pairs(rollouts, weights=weights, progress=progress, **level) if every else ()
+    comparisons = unworded_pairs(rollouts, weights=weights, progress=progress, **level) if every else ()
     ranking = ranking_of(comparisons) if comparisons else None
     if ranking is not None:
         ranking = replace(ranking, selection=highest_bias(rollouts, what, ranking.names))

@@ -87,7 +87,7 @@ def rank(
     rollouts = gathered(a_table(rollouts))
     what = chosen(rollouts, measure)
     found = ranking_of(
-        all_pairs(
+        unworded_pairs(
             rollouts,
             measure=what,
             target=target,
@@ -101,8 +101,7 @@ def rank(
     return with_rows(found, rollouts, weights=weights, own=own_intervals)
 
 
-@in_its_words
-def all_pairs(
+def unworded_pairs(
     rollouts: Rollouts,
     *,
     measure: Measure | None = None,
@@ -115,7 +114,7 @@ def all_pairs(
 ) -> tuple[Comparison, ...]:
     """Every pair of policies compared, higher estimate first and best pairs first, all holding together.
 
-    A policy without any outcome is left out: nothing is known of it.
+    A policy without any outcome is left out: nothing is known of it. Who calls it puts it into the table's words.
     """
     rollouts = gathered(rollouts)
     confidence, what = _check.confidence(confidence), chosen(rollouts, measure)
@@ -157,6 +156,9 @@ def all_pairs(
         if progress is not None:
             progress(len(pairs) + done, 2 * len(pairs))
     return family(found, confidence)
+
+
+all_pairs = in_its_words(unworded_pairs)
 
 
 def _common_target(how: Sequence[Found]) -> Target | None:

@@ -126,23 +126,36 @@ def worded(value: _T, words: Words) -> _T:
     """
     if words == USUAL:
         return value
-    made: Any = _worded(value, words)
+    made: Any = _worded(value, words, {})
     return made  # type: ignore[no-any-return]
 
 
-def _worded(value: Any, words: Words) -> Any:
+_PLAIN = frozenset([str, int, float, bool, type(None)])
+
+
+def _worded(value: Any, words: Words, done: dict[int, tuple[Any, Any]]) -> Any:
+    """The value in these words; what several results share, such as a design, is gone through once."""
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Record) and not isinstance(value, Words):
-        held = {one.name: getattr(value, one.name) for one in fields(value)}  # type: ignore[arg-type]
-        now = {name: words if isinstance(one, Words) else _worded(one, words) for name, one in held.items()}
-        changed = {name: one for name, one in now.items() if one is not held[name]}
-        return replace(value, **changed) if changed else value  # type: ignore[type-var]
-    if type(value) is tuple and not isinstance(next(iter(value), None), int | float | str):
-        several = tuple(_worded(one, words) for one in value)
+        if id(value) not in done:
+            held = {name: getattr(value, name) for name in _field_names(type(value))}
+            now = {name: words if isinstance(one, Words) else _worded(one, words, done) for name, one in held.items()}
+            changed = {name: one for name, one in now.items() if one is not held[name]}
+            done[id(value)] = value, replace(value, **changed) if changed else value  # type: ignore[type-var]
+        return done[id(value)][1]
+    if type(value) is tuple and type(next(iter(value), None)) not in _PLAIN:
+        several = tuple(_worded(one, words, done) for one in value)
         return several if any(one is not old for one, old in zip(several, value, strict=True)) else value
     if isinstance(value, Mapping):
-        named = {name: _worded(one, words) for name, one in value.items()}
+        named = {name: _worded(one, words, done) for name, one in value.items()}
         return named if any(one is not value[name] for name, one in named.items()) else value
     return value
+
+
+@functools.cache
+def _field_names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 class _Worded(Protocol):
