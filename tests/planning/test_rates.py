@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot import stats
 from surefoot.core.record import Record
-from surefoot.stats import all_counts
+from surefoot.stats import bound_tightness
 
 exact = stats.clopper_pearson_lower
 
 
 def half(method: Any, rollouts: int, rate: float, confidence: float) -> float:
-    low, high = all_counts.ends(method, rollouts * rate, rollouts, confidence)
+    low, high = bound_tightness.ends(method, rollouts * rate, rollouts, confidence)
     return float(high - low) / 2
 
 

@@ -11,7 +11,7 @@ from tools import registry_tables
 import surefoot as sf
 from surefoot import stats
 from surefoot.cli.main import run
-from surefoot.stats import all_counts, rate_methods
+from surefoot.stats import bound_tightness, rate_methods
 
 SIDES = (None, "lower", "upper")
 
@@ -54,7 +54,7 @@ def test_the_command_line_offers_it(ten, capsys):
 def test_its_coverage_is_counted(ten):
     slow = stats.coverage(lambda tally, *, confidence: ten.using(tally, confidence=confidence), trials=20, rate=0.7)
     assert stats.coverage(ten.using, trials=20, rate=0.7) == slow
-    assert all_counts.smooth(ten.using)
+    assert bound_tightness.smooth(ten.using)
     assert rate_methods.method_of(ten.using) is ten
 
 
@@ -79,8 +79,8 @@ def test_every_method_says_what_it_is():
         for name, one in found.items():
             assert (one.name, one.side) == (name, side)
             assert one.summary.endswith(".")
-            assert one.drawn == all_counts.randomised(one.using)
-            gives = all_counts.kind(one.using, 0.95)
+            assert one.drawn == bound_tightness.randomised(one.using)
+            gives = bound_tightness.kind(one.using, 0.95)
             assert gives == (side or "interval")
     assert list(rate_methods.methods()) == ["wilson", "clopper-pearson", "jeffreys", "agresti-coull", "wald", "optimal"]
 

@@ -14,7 +14,7 @@ from surefoot import Scores, Tally, Verdict
 from surefoot.numerics.rates import strata_rule
 from surefoot.reference import stratified_gain, stratified_hoeffding_gain, stratified_score_test, stratified_t_gain
 from surefoot.stats import clopper_pearson, exact_gain, stratified_rate, stratified_rate_gain
-from surefoot.stats.strata import gain_gap_p
+from surefoot.stats.strata import gain_gap_p, task_weights
 from tests.oracles import strata as twin
 from tests.support.strata import blocks, drawn, rows, shares
 
@@ -425,3 +425,12 @@ REFUSED = [
 def test_refusals(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call()
+
+
+def test_weights_sum_to_one():
+    counts = {"x": 30, "y": 10}
+    assert task_weights(counts, "rollouts") == {"x": 0.75, "y": 0.25}
+    assert task_weights(counts, "tasks") == {"x": 0.5, "y": 0.5}
+    assert task_weights(counts, {"x": 1, "y": 3}) == {"x": 0.25, "y": 0.75}
+    with pytest.raises(ValueError, match="one number for each task; got a difference in y, z"):
+        task_weights(counts, {"x": 1, "z": 3})

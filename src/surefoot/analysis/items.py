@@ -17,8 +17,7 @@ from surefoot.errors import DataError
 from surefoot.files.item_files import read_items
 from surefoot.files.reading import reads_frames
 from surefoot.sequential.list_mean import ListMean
-from surefoot.stats.finite_lists import population_rate
-from surefoot.stats.items import excess_p_values, reversal_p_values
+from surefoot.stats.items import excess_p_values, population_rate, reversal_p_values
 from surefoot.stats.multiplicity import holm
 from surefoot.stats.rates import clopper_pearson_upper
 from surefoot.table.rollouts import Rollouts, a_table

@@ -21,7 +21,7 @@ from surefoot.study.plans import usual_futility
 
 if TYPE_CHECKING:
     from surefoot.sequential import Rule
-    from surefoot.stats.all_counts import Method
+    from surefoot.stats.bound_tightness import Method
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)

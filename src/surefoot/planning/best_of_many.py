@@ -14,8 +14,9 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
-from surefoot.numerics.betting import halving, race_bets
+from surefoot.numerics.betting import race_bets
 from surefoot.numerics.betting.race_bets import running_low
+from surefoot.numerics.rates import best_of_many
 from surefoot.numerics.rates.best_of_many import HighestOfMany
 from surefoot.planning.assumptions import Law, drawn, law_of
 from surefoot.sequential.halving import Halve
@@ -238,7 +239,7 @@ def _raced(rule: Race) -> Callable[[Draw, Ints, bool], _Outcome]:
 
 def _halved(rule: Halve) -> Callable[[Draw, Ints, bool], _Outcome]:
     def played(draw: Draw, order: Ints, binary: bool) -> _Outcome:
-        end = halving.halved(rule.stages, rule.budget, order, draw)
+        end = best_of_many.halved(rule.stages, rule.budget, order, draw)
         bound = _lower(end.fresh, end.rollouts, rule.confidence) if binary else None
         return _Outcome(end.counts.sum(axis=1), end.pick, end.fresh / end.rollouts, None, bound)
 

@@ -20,7 +20,7 @@ from surefoot.stats.rates import wilson
 if TYPE_CHECKING:
     from surefoot.core.interval import Certified
     from surefoot.numerics.arrays import Floats
-    from surefoot.stats.all_counts import Method
+    from surefoot.stats.bound_tightness import Method
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000)
 """The rows of a table "what n buys you", besides the answer."""
@@ -99,9 +99,9 @@ def plan_rate(
     method = _name(using, confidence)
 
     def half(rollouts: int) -> float:
-        from surefoot.stats import all_counts
+        from surefoot.stats import bound_tightness
 
-        low, high = all_counts.ends(using, rollouts * (0.5 if assumed is None else assumed), rollouts, confidence)
+        low, high = bound_tightness.ends(using, rollouts * (0.5 if assumed is None else assumed), rollouts, confidence)
         return float(high - low) / 2.0
 
     few, rollouts = 0, 1
@@ -129,14 +129,14 @@ def points(value: float) -> str:
 
 
 def _name(using: Method, confidence: float) -> str:
-    from surefoot.stats import all_counts
+    from surefoot.stats import bound_tightness
 
-    if all_counts.kind(using, confidence) != "interval" or not all_counts.smooth(using):
+    if bound_tightness.kind(using, confidence) != "interval" or not bound_tightness.smooth(using):
         shown = getattr(using, "__name__", using)
         hint = "For a bound ask `plan_bound`."
-        known = [one.using.__name__ for one in methods().values() if all_counts.smooth(one.using)]
+        known = [one.using.__name__ for one in methods().values() if bound_tightness.smooth(one.using)]
         raise _check.refused("using", f"be {', '.join(known[:-1])} or {known[-1]}", shown, hint)
-    return all_counts.name(using, confidence)
+    return bound_tightness.name(using, confidence)
 
 
 _NORMAL = NormalDist()
@@ -207,7 +207,7 @@ def plan_bound(
         Vincent et al., "How generalizable is my behavior cloning policy?", section IV: the maximum expected shortage
         falls with the rollouts and rises with the confidence, so each is found by bisection.
     """
-    from surefoot.stats import all_counts
+    from surefoot.stats import bound_tightness
 
     names = ("confidence", "tightness", "rollouts")
     asked = None if tightness is None else _check.fraction(tightness, "tightness", hint="Write 0.1 for 10 points.")
@@ -233,7 +233,7 @@ def plan_bound(
         tightness=reached if asked is None else asked,
         reached=reached,
         solved=solved,
-        method=all_counts.name(using, sure),
+        method=bound_tightness.name(using, sure),
         table=tuple(sorted((others | {total: reached}).items())),
         assumptions=(ONE_RATE,),
     )
@@ -241,9 +241,9 @@ def plan_bound(
 
 @lru_cache(maxsize=64)
 def _worst(rollouts: int, confidence: float, using: Method, tolerance: float) -> Certified:
-    from surefoot.stats import all_counts
+    from surefoot.stats import bound_tightness
 
-    upper = all_counts.kind(using, confidence) == "upper"
+    upper = bound_tightness.kind(using, confidence) == "upper"
     worst = tightnesses.max_expected_excess if upper else tightnesses.max_expected_shortage
     return worst(rollouts, using=using, confidence=confidence, tolerance=max(tolerance, 1e-11))
 

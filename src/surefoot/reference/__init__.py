@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 if TYPE_CHECKING:
-    from surefoot.reference.betting_gains import betting_gain as betting_gain
-    from surefoot.reference.betting_gains import betting_paired_gain as betting_paired_gain
     from surefoot.reference.bootstrap import bootstrap_mean as bootstrap_mean
     from surefoot.reference.bootstrap import cluster_bootstrap as cluster_bootstrap
     from surefoot.reference.bootstrap import paired_bca as paired_bca
@@ -18,6 +16,11 @@ if TYPE_CHECKING:
     from surefoot.reference.distributions import DistributionComparison as DistributionComparison
     from surefoot.reference.distributions import JointGain as JointGain
     from surefoot.reference.distributions import compare_distributions as compare_distributions
+    from surefoot.reference.mean_gains import betting_gain as betting_gain
+    from surefoot.reference.mean_gains import betting_paired_gain as betting_paired_gain
+    from surefoot.reference.mean_gains import chance_first_higher as chance_first_higher
+    from surefoot.reference.mean_gains import stratified_t_gain as stratified_t_gain
+    from surefoot.reference.mean_gains import welch as welch
     from surefoot.reference.permutation_tests import paired_permutation as paired_permutation
     from surefoot.reference.repeated_runs import Components as Components
     from surefoot.reference.repeated_runs import mean_on_these_tasks as mean_on_these_tasks
@@ -26,9 +29,6 @@ if TYPE_CHECKING:
     from surefoot.reference.separate_bounds import DisjointBounds as DisjointBounds
     from surefoot.reference.separate_bounds import disjoint_bounds as disjoint_bounds
     from surefoot.reference.separate_bounds import disjoint_optimal_bounds as disjoint_optimal_bounds
-    from surefoot.reference.stratified_means import stratified_t_gain as stratified_t_gain
-    from surefoot.reference.superiority import chance_first_higher as chance_first_higher
-    from surefoot.reference.welch_intervals import welch as welch
     from surefoot.stats.attempts import pass_all as pass_all
     from surefoot.stats.attempts import pass_at as pass_at
     from surefoot.stats.bands import best_case_band as best_case_band

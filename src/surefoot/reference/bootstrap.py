@@ -5,8 +5,12 @@ The resampled unit is the pair, the rollout or, where clusters are named, the cl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from surefoot import _check
 from surefoot.core.assumptions import (
@@ -21,6 +25,7 @@ from surefoot.core.assumptions import (
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval
 from surefoot.core.scores import Scores
+from surefoot.numerics import arrays
 from surefoot.stats import score_gains
 from surefoot.stats.means import WRITE, interval_of, refuse_no_spread, unit
 from surefoot.stats.preferences import FEW, check_resamples, percentile_ends
@@ -31,10 +36,89 @@ if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
 
 
+HELD = 1 << 17  # elements drawn at a time: what a core keeps close by
+BLOCK = 1 << 22  # elements of a block: some hundredths of a second, well above what it costs to hand one out
+COUNTED = 1 << 20  # counts of a block: to draw one takes as long as several elements
+LEVELS = 64  # with so few distinct values, counts of each are drawn instead of every value
 _NO_SPREAD = "vary for a bootstrap; got the same gain from every resample."
 _NEEDS_NONE = "Use `paired_score_gain` or `score_gain`, which need no spread."
 RESAMPLES = 10_000
 _UNSEEN = "Every resample gave the same gain: the bootstrap cannot see how uncertain it is. Use a betting gain."
+
+
+def resampled_means(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """The mean of `resamples` samples of the same size, drawn with replacement."""
+    n = values.size
+    levels, counts = np.unique(values, return_counts=True)
+    if levels.size <= min(LEVELS, n // 2):
+        parts = arrays.seeded(resamples, COUNTED // levels.size, rng)
+        means = arrays.spread(_counted_means, [(levels, counts, *part) for part in parts])
+    else:
+        parts = arrays.seeded(resamples, max(1, BLOCK // n), rng)
+        means = arrays.spread(_drawn_means, [(values, *part) for part in parts])
+    return settled(np.concatenate(means), levels)
+
+
+def _counted_means(levels: Floats, counts: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    n = counts.sum()
+    means: Floats = rng.multinomial(n, counts / n, size=resamples) @ levels / n
+    return means
+
+
+def _drawn_means(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    n = values.size
+    means = np.empty(resamples)
+    for part in _held(resamples, n):
+        means[part] = values[rng.integers(0, n, size=(part.stop - part.start, n))].sum(axis=1)
+    return means / n
+
+
+def _held(rows: int, width: int) -> Iterator[slice]:
+    step = max(1, HELD // width)
+    return (slice(start, min(rows, start + step)) for start in range(0, rows, step))
+
+
+def settled(means: Floats, values: Floats) -> Floats:
+    """The means, with those that only rounding keeps from 0 set to 0: a tie with 0 is no evidence."""
+    means[abs(means) <= 1e-13 * abs(values).max(initial=0.0)] = 0.0
+    return means
+
+
+def resampled_ratios(sums: Floats, sizes: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Total over size of `resamples` draws of whole clusters with replacement."""
+    parts = arrays.seeded(resamples, max(1, BLOCK // sums.size), rng)
+    ratios = arrays.spread(_drawn_ratios, [(sums, sizes, *part) for part in parts])
+    return settled(np.concatenate(ratios), sums / sizes)
+
+
+def _drawn_ratios(sums: Floats, sizes: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    groups = sums.size
+    ratios = np.empty(resamples)
+    for part in _held(resamples, groups):
+        drawn = rng.integers(0, groups, size=(part.stop - part.start, groups))
+        ratios[part] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return ratios
+
+
+def sign_flips(values: Floats, draws: int, rng: np.random.Generator | None) -> tuple[Floats, Floats]:
+    """How many values each pattern of signs flips, and their sum: all patterns without `rng`, else random ones."""
+    if rng is None:
+        patterns = np.array(list(product((0.0, 1.0), repeat=values.size)))
+        return patterns.sum(axis=1), patterns @ values
+    parts = arrays.seeded(draws, max(1, BLOCK // values.size), rng)
+    counts, totals = zip(*arrays.spread(_drawn_flips, [(values, *part) for part in parts]), strict=True)
+    return np.concatenate(counts), np.concatenate(totals)
+
+
+def _drawn_flips(values: Floats, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    n = values.size
+    sums = np.empty((draws, 2))
+    width = -(-n // 8)
+    both = np.column_stack((np.ones(n), values))
+    for part in _held(draws, n):
+        drawn = rng.integers(0, 256, size=(part.stop - part.start, width), dtype=np.uint8)
+        sums[part] = np.unpackbits(drawn, axis=1, count=n).astype(float) @ both
+    return sums[:, 0], sums[:, 1]
 
 
 def paired_bootstrap(
@@ -193,15 +277,13 @@ def cluster_bootstrap(
     """
     import numpy as np
 
-    from surefoot.numerics.scores import resampling
-
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
     numbers, groups = score_gains.labels(clusters, values.size)
     sums = np.bincount(numbers, values, groups).astype(float)
     sizes = np.bincount(numbers, minlength=groups).astype(float)
-    means = resampling.resampled_ratios(sums, sizes, resamples, generator)
+    means = resampled_ratios(sums, sizes, resamples, generator)
     low, high = percentile_ends(means, confidence)
     if alike(means):
         raise _check.wrong(
@@ -293,13 +375,12 @@ def bootstrap_mean(
         Efron (1987), "Better bootstrap confidence intervals", equation 2.3; the acceleration of a mean is a sixth
         of its skewness.
     """
-    from surefoot.numerics.scores import resampling
 
     z = unit(scores)
     resamples = check_resamples(resamples, confidence)
     refuse_no_spread(z, "the bootstrap")
     generator, seed = _check.generator(rng)
-    means = resampling.resampled_means(z, resamples, generator)
+    means = resampled_means(z, resamples, generator)
     low, high = bca_ends(means, float(z.mean()), acceleration(z - z.mean()), confidence)
     method, notes = "BCa bootstrap (approximate)", (f"{resamples:,} resamples.", *few(z.size))
     return interval_of(scores, low, high, confidence, method, (SCORES_ALIKE, NO_HEAVY_TAIL), notes, seed)
@@ -361,8 +442,6 @@ def _pairs(
 ) -> _Resampled:
     import numpy as np
 
-    from surefoot.numerics.scores import resampling
-
     gap = score_gains.paired(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
@@ -370,14 +449,14 @@ def _pairs(
     if clusters is None:
         assumption = SCORE_PAIRS_APART
         influence = (gap - gap.mean()) / gap.size
-        means = resampling.resampled_means(gap, resamples, generator)
+        means = resampled_means(gap, resamples, generator)
     else:
         assumption = CLUSTERS_APART
         numbers, groups = score_gains.labels(clusters, gap.size)
         sums = np.bincount(numbers, gap, groups).astype(float)
         sizes = np.bincount(numbers, minlength=groups).astype(float)
         influence = (sums - sizes * gap.mean()) / gap.size
-        means = resampling.resampled_ratios(sums, sizes, resamples, generator)
+        means = resampled_ratios(sums, sizes, resamples, generator)
         notes += (f"{groups:,} clusters were resampled whole.",)
     return _Resampled(
         (first, second),
@@ -396,18 +475,16 @@ def _pairs(
 def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, confidence: float) -> _Resampled:
     import numpy as np
 
-    from surefoot.numerics.scores import resampling
-
     score_gains.check_ranges(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     up, down = np.asarray(first.values), np.asarray(second.values)
-    gaps = resampling.resampled_means(up, resamples, generator) - resampling.resampled_means(down, resamples, generator)
+    gaps = resampled_means(up, resamples, generator) - resampled_means(down, resamples, generator)
     # a rollout moves the gain by its distance from its policy's mean over the size of its sample
     influence = np.concatenate(((up - first.mean) / up.size, (second.mean - down) / down.size))
     return _Resampled(
         (first, second),
-        resampling.settled(gaps, np.concatenate((up, down))),
+        settled(gaps, np.concatenate((up, down))),
         first.mean - second.mean,
         influence,
         min(up.size, down.size),

@@ -50,7 +50,7 @@ def paired_permutation(
     """
     import numpy as np
 
-    from surefoot.numerics.scores import resampling
+    from surefoot.reference import bootstrap
 
     gap = score_gains.paired(first, second)
     confidence = _check.confidence(confidence)
@@ -58,7 +58,7 @@ def paired_permutation(
     generator, seed = _check.generator(rng)
     pairs = gap.size
     exact = pairs <= EXACT_UP_TO
-    flipped, total = resampling.sign_flips(gap, resamples, None if exact else generator)
+    flipped, total = bootstrap.sign_flips(gap, resamples, None if exact else generator)
     # A pattern is as extreme as the data at shift s exactly when s lies between the mean of the flipped
     # differences and the mean of the others; the pattern that flips none or all is so at every shift.
     inner = (flipped > 0) & (flipped < pairs)

@@ -20,7 +20,7 @@ from surefoot.core.assumptions import (
 from surefoot.core.interval import Interval
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
-from surefoot.reference.welch_intervals import satterthwaite
+from surefoot.reference.mean_gains import satterthwaite
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats

@@ -19,8 +19,9 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
-from surefoot.numerics.betting import halving, race_bets
-from surefoot.numerics.betting.halving import Stage
+from surefoot.numerics.betting import race_bets
+from surefoot.numerics.rates import best_of_many
+from surefoot.numerics.rates.best_of_many import Stage
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.round_rules import MOST, RoundRule, ranked, ties
@@ -98,7 +99,7 @@ class Halve(RoundRule["HalveState"]):
         budget = _check.whole(self.budget, "budget", least=1)
         if not 0.0 < _check.real(self.share, "share") < 1.0:
             raise _check.refused("share", "be strictly between 0 and 1", self.share)
-        plan = halving.stages(max(2, count), budget, self.share)
+        plan = best_of_many.stages(max(2, count), budget, self.share)
         if budget < 2 * count or not all(stage.rollouts for stage in plan):
             least = max(2 * count, -(-len(plan) * count * 1000 // int(self.share * 1000)))
             raise _check.refused("budget", f"be at least {least:,} for {count:,} policies", self.budget)
@@ -111,7 +112,7 @@ class Halve(RoundRule["HalveState"]):
     @property
     def stages(self) -> tuple[Stage, ...]:
         """How many policies run in each stage, and how often each."""
-        return halving.stages(len(self.names), self.budget, self.share)
+        return best_of_many.stages(len(self.names), self.budget, self.share)
 
     @property
     def fresh(self) -> int:
@@ -160,7 +161,7 @@ class Halve(RoundRule["HalveState"]):
         place = ends.index(at) + 1
         count = self.stages[place].policies if place < len(self.stages) else 1
         running = np.array([[word == "running" for word in state.standings]])
-        stays = halving.kept_of(running, np.array([state.estimates]), ties(self.names, self.seed), count)[0]
+        stays = best_of_many.kept_of(running, np.array([state.estimates]), ties(self.names, self.seed), count)[0]
         words = tuple("running" if stay else "out" for stay in stays)
         return replace(state, standings=words, named=self.names[int(stays.argmax())] if count == 1 else None)
 
@@ -169,7 +170,7 @@ class Halve(RoundRule["HalveState"]):
         unit = (scores - self.low) / (self.high - self.low)
         studies, _, size = unit.shape
         order = np.broadcast_to(ties(self.names, self.seed), (studies, size))
-        end = halving.halved(self.stages, self.budget, order, race_bets.reader(unit))
+        end = best_of_many.halved(self.stages, self.budget, order, race_bets.reader(unit))
         return end.counts, np.zeros((studies, size, size), bool), np.ones(studies, bool)
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from surefoot import _lazy
 
 if TYPE_CHECKING:
-    from surefoot.reference.exact_coverage import coverage as coverage
     from surefoot.stats.attempts import mean_pass_all as mean_pass_all
     from surefoot.stats.attempts import mean_pass_at as mean_pass_at
     from surefoot.stats.attempts import pass_all_gain as pass_all_gain
     from surefoot.stats.attempts import pass_at_gain as pass_at_gain
     from surefoot.stats.bands import band as band
+    from surefoot.stats.bound_tightness import coverage as coverage
     from surefoot.stats.bound_tightness import expected_shortage as expected_shortage
     from surefoot.stats.bound_tightness import max_expected_shortage as max_expected_shortage
     from surefoot.stats.cluster_gains import cluster_gain as cluster_gain
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from surefoot.stats.detectable import outlook as outlook
     from surefoot.stats.exact_power import paired_power as paired_power
     from surefoot.stats.exact_power import power as power
-    from surefoot.stats.finite_lists import population_rate as population_rate
     from surefoot.stats.gates import GateTest as GateTest
     from surefoot.stats.gates import gate_test as gate_test
     from surefoot.stats.gates import paired_ratio_test as paired_ratio_test
     from surefoot.stats.gates import ratio_test as ratio_test
-    from surefoot.stats.judge_agreement import cohen_kappa as cohen_kappa
+    from surefoot.stats.items import population_rate as population_rate
     from surefoot.stats.judge_corrected_gains import judge_corrected_gain as judge_corrected_gain
     from surefoot.stats.judge_corrected_gains import judge_corrected_mean as judge_corrected_mean
     from surefoot.stats.judges import Calibration as Calibration
     from surefoot.stats.judges import judge_corrected_rate as judge_corrected_rate
     from surefoot.stats.judges import prediction_powered_rate as prediction_powered_rate
+    from surefoot.stats.labelling import cohen_kappa as cohen_kappa
     from surefoot.stats.labelling import labels_needed as labels_needed
     from surefoot.stats.letters import compact_letters as compact_letters
     from surefoot.stats.means import betting_sequence as betting_sequence

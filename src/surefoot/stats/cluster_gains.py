@@ -24,7 +24,7 @@ from surefoot.stats.clusters import (
 from surefoot.stats.multiplicity import Sides
 from surefoot.stats.one_sided_gains import agreeing
 from surefoot.stats.score_means import ScoreTest
-from surefoot.stats.task_weights import Weights
+from surefoot.stats.strata import Weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints

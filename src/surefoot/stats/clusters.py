@@ -17,7 +17,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.words import Worded
 from surefoot.stats import score_gains, score_means
 from surefoot.stats.means import WRITE
-from surefoot.stats.task_weights import Weights, task_weights
+from surefoot.stats.strata import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints

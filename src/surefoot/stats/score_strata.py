@@ -31,7 +31,7 @@ from surefoot.stats import score_gains, score_means
 from surefoot.stats.means import WRITE, scored, unit
 from surefoot.stats.score_gains import Compared, bound_from, gain_from, p_values_from
 from surefoot.stats.score_means import ScoreTest
-from surefoot.stats.task_weights import Weights, task_weights
+from surefoot.stats.strata import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats

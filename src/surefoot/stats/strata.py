@@ -1,11 +1,12 @@
-"""Stratified comparison of two policies: each task with itself."""
+"""Stratified comparison of two policies: each task with itself; how tasks weigh in an average."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from surefoot import _check
 from surefoot.core.assumptions import ANY_RATES, GAIN_MEASURED, RATE_BY_TASK, SEARCHED, WEIGHED, Assumed
@@ -15,11 +16,13 @@ from surefoot.core.notes import Note
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally, tallies
 from surefoot.stats import rate_gains
-from surefoot.stats.task_weights import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats
 
+
+Weights = Literal["rollouts", "tasks"] | Mapping[str, float]
+"""How tasks weigh: by their share of rollouts, equally, or as given."""
 SMALL = 5
 """Below so many rollouts of a policy on a task a guaranteed test is the default, where there is one."""
 
@@ -33,6 +36,22 @@ UNEQUAL = 0.05
 """Shares of rollouts that differ by no more are not the reason why pooled counts say otherwise."""
 
 Strata = Mapping[str, tuple[Tally, Tally]]
+
+
+def task_weights(counts: Mapping[str, int], weights: Weights) -> dict[str, float]:
+    """How much each task weighs, summing to 1; `counts` are the rollouts of all policies together."""
+    if isinstance(weights, Mapping):
+        if set(weights) != set(counts):
+            odd = sorted(map(str, set(weights) ^ set(counts)))
+            raise _check.wrong(
+                "weights", f"hold one number for each task; got a difference in {', '.join(odd)}.", weights
+            )
+        given = {task: _check.positive(weights[task], f"weights[{task!r}]") for task in counts}
+    else:
+        _check.choice(weights, "weights", {"rollouts": 1, "tasks": 1})
+        given = {task: float(count) if weights == "rollouts" else 1.0 for task, count in counts.items()}
+    total = math.fsum(given.values())
+    return {task: weight / total for task, weight in given.items()}
 
 
 def stratified_gain(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from surefoot import stats
 from surefoot.numerics.rates import binomial, randomised_counts
 
 # --- The promise, counted from the bound itself ----------------------------------------------------------------------
@@ -85,3 +86,16 @@ def test_odd_confidences_give_ordered_ends_without_a_warning(confidence: float) 
     for kernel in (randomised_counts.low, randomised_counts.high):
         bound = kernel(k, u, n, 1.0 - confidence)
         assert ((bound >= 0.0) & (bound <= 1.0)).all()
+
+
+def test_falling_bounds_are_refused() -> None:
+    with pytest.raises(ValueError, match="`lows` must rise with the count"):
+        randomised_counts.steps([0.3, 0.2, 0.5])
+
+
+def test_a_proof_cut_short_is_wider_and_still_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = stats.max_expected_shortage(20, tolerance=1e-9)
+    monkeypatch.setattr(randomised_counts, "_ROUNDS", 1)
+    short = stats.max_expected_shortage(20, tolerance=1e-9)
+    assert short.low <= whole.high <= short.high
+    assert short.high - short.low > 1e-4 > whole.high - whole.low

@@ -1,4 +1,4 @@
-"""Gains between two sets of scores: betting, bootstrap, permutation, Welch, and the chance of a higher score."""
+"""Tests of `surefoot.reference.mean_gains`."""
 
 import math
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 from surefoot import Scores, Verdict
 from surefoot.core.gain import decide
+from surefoot.core.scores import Moments
 from surefoot.reference import (
     betting_gain,
     betting_mean,
@@ -17,10 +19,15 @@ from surefoot.reference import (
     paired_bca,
     paired_bootstrap,
     paired_permutation,
+    stratified_t_gain,
+    student_t,
     unpaired_bca,
     unpaired_bootstrap,
     welch,
 )
+from tests.oracles.clusters import floor
+from tests.oracles.clusters import welch as shared_freedom
+from tests.reference import cases
 from tests.support.betting_gains import pairs, split
 
 PAIRED = [
@@ -28,6 +35,97 @@ PAIRED = [
     lambda a, b, **more: paired_bootstrap(a, b, rng=1, resamples=500, **more),
     lambda a, b, **more: paired_permutation(a, b, rng=1, resamples=500, **more),
 ]
+
+
+def test_chance_first_higher_against_brute_force_and_scipy():
+    from scipy.stats import brunnermunzel
+
+    rng = np.random.default_rng(9)
+    x, y = np.round(rng.beta(3, 2, 25), 1), np.round(rng.beta(2, 2, 18), 1)
+    found = chance_first_higher(Scores(x), Scores(y))
+    brute = np.mean([(a > b) + 0.5 * (a == b) for a in x for b in y])
+    assert found.estimate == pytest.approx(brute, abs=1e-14)
+    # scipy's statistic tells the standard error that the interval on the log-odds scale is made of
+    peer = brunnermunzel(x, y)
+    error = (0.5 - brute) / peer.statistic
+    lengths = np.log([found.high / (1 - found.high), found.low / (1 - found.low)])
+    from scipy.special import stdtrit
+
+    one = np.var([np.mean((y < a) + 0.5 * (y == a)) for a in x], ddof=1) / 25
+    other = np.var([np.mean((x < b) + 0.5 * (x == b)) for b in y], ddof=1) / 18
+    freedom = (one + other) ** 2 / (one**2 / 24 + other**2 / 17)
+    wanted = 2 * stdtrit(freedom, 0.975) * abs(error) / (brute * (1 - brute))
+    assert lengths[0] - lengths[1] == pytest.approx(wanted, rel=1e-9)
+
+
+@given(data=pairs)
+@settings(max_examples=40)
+def test_chance_first_higher_mirrors_and_stays_inside(data):
+    first, second = split(data)
+    here, there = chance_first_higher(first, second), chance_first_higher(second, first)
+    assert here.estimate + there.estimate == pytest.approx(1)
+    assert here.low == pytest.approx(1 - there.high, abs=1e-9)
+    assert 0 <= here.low <= here.estimate <= here.high <= 1
+    assert here.width > 0
+
+
+def test_chance_first_higher_where_samples_do_not_overlap():
+    found = chance_first_higher(Scores([0.9] * 10), Scores([0.1] * 10))
+    assert (found.method, found.high) == ("Newcombe", 1.0)
+    assert 0.7 < found.low < 0.95
+    assert chance_first_higher(Scores([0.9]), Scores([0.1])).width > 0.5
+
+
+@pytest.mark.parametrize("confidence", [1e-15, 1e-9, 1e-4])
+@pytest.mark.parametrize("other", [0.1, 0.9])
+def test_chance_first_higher_at_hardly_any_confidence_is_hardly_wider_than_the_estimate(confidence, other):
+    found = chance_first_higher(Scores([0.9] * 4), Scores([other] * 5), confidence=confidence)
+    assert found.low <= found.estimate <= found.high
+    assert found.width < 1e-3
+
+
+@pytest.mark.parametrize("case", cases("welch_and_t"))
+def test_welch_of_the_reference(case):
+    asked, wanted = case
+    first, second = Scores(asked["a"], -10, 20), Scores(asked["b"], -10, 20)
+    found = welch(first, second)
+    assert found.p_value == pytest.approx(wanted["p_two_sided"], rel=1e-9)
+    assert f"{wanted['t']:.4g}" in found.notes[0]
+    half = (found.interval.high - found.interval.low) / 2
+    error = found.estimate / wanted["t"]
+    from scipy.special import stdtrit
+
+    assert half == pytest.approx(stdtrit(wanted["df"], 0.975) * error, rel=1e-9)
+    interval = student_t(first)
+    assert (interval.low, interval.high) == pytest.approx(tuple(wanted["a_t_interval_95"]), rel=1e-9)
+
+
+# --- Scores
+
+
+def test_stratified_t_adds_cells():
+    rng = np.random.default_rng(3)
+    data = {str(t): (Scores(rng.random(10 + t) ** 2), Scores(rng.random(12))) for t in range(4)}
+    found = stratified_t_gain(data, weights="tasks")
+    parts = [np.var(side.values, ddof=1) / len(side) / 16 for pair in data.values() for side in pair]
+    freedom = shared_freedom(parts, [len(side) - 1 for pair in data.values() for side in pair])
+    half = scipy_stats.t.ppf(0.975, freedom) * math.sqrt(sum(parts))
+    assert found.estimate == pytest.approx(np.mean([a.mean - b.mean for a, b in data.values()]))
+    assert found.interval.high == pytest.approx(found.estimate + half)
+    assert found.p_value == pytest.approx(2 * scipy_stats.t.sf(abs(found.estimate) / math.sqrt(sum(parts)), freedom))
+    moments = {
+        task: tuple(Moments(len(s), float(np.mean(s.values)), float(np.var(s.values, ddof=1))) for s in pair)
+        for task, pair in data.items()
+    }
+    assert stratified_t_gain(moments, weights="tasks").interval.high == pytest.approx(found.interval.high)
+    one = {"x": next(iter(data.values()))}
+    assert stratified_t_gain(one).interval.low == pytest.approx(welch(*one["x"]).interval.low)
+
+
+def test_alike_scores_are_given_the_spread_of_alike_successes():
+    found = stratified_t_gain({"x": (Scores([5.0] * 10, 0, 5), Scores([0.0] * 10, 0, 5))})
+    half = scipy_stats.t.ppf(0.975, 18) * math.sqrt(2 * floor((1,) * 10, 5.0))
+    assert (found.interval.low, found.interval.high) == (pytest.approx(5 - half), 5.0)
 
 
 @pytest.mark.parametrize("method", PAIRED)
