@@ -357,7 +357,7 @@ def coverage(method: Method, *, trials: int, rate: float, confidence: float = 0.
 
     trials = _check.whole(trials, "trials", least=1)
     if trials > MOST_COUNTED:
-        raise _check.refused("trials", f"be at most {MOST:,}", trials, "Coverage is counted, not estimated.")
+        raise _check.refused("trials", f"be at most {MOST_COUNTED:,}", trials, "Coverage is counted, not estimated.")
     rate = _check.rate(rate)
     confidence = _check.confidence(confidence)
     if not callable(method):
