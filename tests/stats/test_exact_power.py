@@ -244,7 +244,10 @@ def test_outlook_of_what_was_decided_asks_for_no_more():
         assert enough < 20
 
 
-@pytest.mark.parametrize(("margin", "at_least", "same"), [(0.1, 1000, False), (0.3, 110, True), (0.0, 121, False)])
+@pytest.mark.parametrize(
+    ("margin", "at_least", "same"),
+    [pytest.param(0.1, 1000, False, marks=pytest.mark.slow), (0.3, 110, True), (0.0, 121, False)],
+)
 def test_outlook_counts_what_the_margin_takes(margin, at_least, same):
     found = stats.outlook(stats.exact_gain(Tally(17, 20), Tally(14, 20), margin=margin))
     chances = stats.power(0.85, 0.7, found.needed, margin=margin)
