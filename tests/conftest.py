@@ -14,7 +14,7 @@ import hypothesis
 import pytest
 from _pytest.doctest import DoctestModule
 
-from tests.support import databases
+from tests.support import databases, plugins
 
 NEEDS = {
     "console/test_*.py": ("starlette", "uvicorn", "segno"),
@@ -133,6 +133,21 @@ def postgres() -> Iterator[databases.Cluster]:
     cluster = databases.Cluster()
     yield cluster
     cluster.stop()
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Iterator[None]:
+    """The toy package, installed."""
+    with plugins.installed(plugins.put_toy(tmp_path / "site")):
+        yield
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """A file of the toy format."""
+    path = tmp_path / "log.toy"
+    path.write_text("#toy\nnew 11111111111111111111\nold 00000000001000000000\n")
+    return path
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

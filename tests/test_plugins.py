@@ -21,7 +21,6 @@ from surefoot.study import stores
 from tests.support.plugins import installed, put, put_toy
 
 ROOT = Path(__file__).parents[1]
-LOG = "#toy\nnew 11111111111111111111\nold 00000000001000000000\n"
 ASKS = {
     "rules": registry.names,
     "formats": lambda: [one.ABOUT.name for one in importers()],
@@ -29,20 +28,6 @@ ASKS = {
     "figures": figures.figure_names,
     "runners": added_runners.runner_names,
 }
-
-
-@pytest.fixture
-def toy(tmp_path):
-    """The toy package, installed."""
-    with installed(put_toy(tmp_path / "site")):
-        yield
-
-
-@pytest.fixture
-def log(tmp_path):
-    """A file of the toy format."""
-    (tmp_path / "log.toy").write_text(LOG)
-    return tmp_path / "log.toy"
 
 
 def test_without_other_packages_there_is_nothing_of_them():

@@ -139,16 +139,6 @@ def test_files_are_compared_and_gated(capsys, results):
     assert said(capsys, "compare", results, "--first", "new", "--second", "none", "--gate")[0] == 3
 
 
-@pytest.fixture
-def logged_twice(tmp_path):
-    names = []
-    for policy, seeds, successes in (("new", 0, 18), ("old", 100, 13)):
-        rows = [f"{policy},cut,{seeds + i},{int(i < successes)}" for i in range(20)]
-        names.append(str(tmp_path / f"{policy}.csv"))
-        (tmp_path / f"{policy}.csv").write_text("policy,task,seed,success\n" + "\n".join(rows * 2) + "\n")
-    return names
-
-
 def test_serious_findings_and_the_gate_are_in_the_json(capsys, logged_twice):
     for words in (("compare", *logged_twice, "--gate"), ("rank", *logged_twice)):
         body = json.loads(said(capsys, *words, "--json")[1])

@@ -63,16 +63,6 @@ def test_no_gate_passes_on_policies_that_share_no_task(capsys, tmp_path):
     assert "not comparable: 'new' and 'old' share no task" in err
 
 
-@pytest.fixture
-def logged_twice(tmp_path):
-    names = []
-    for policy, seeds, successes in (("new", 0, 18), ("old", 100, 13)):
-        rows = [f"{policy},cut,{seeds + i},{int(i < successes)}" for i in range(20)]
-        names.append(str(tmp_path / f"{policy}.csv"))
-        (tmp_path / f"{policy}.csv").write_text("policy,task,seed,success\n" + "\n".join(rows * 2) + "\n")
-    return names
-
-
 def test_no_gate_passes_on_rows_that_were_logged_twice(capsys, logged_twice):
     code, out, err = compare_said(capsys, "compare", *logged_twice, "--gate")
     assert code == 3

@@ -87,7 +87,6 @@ CASES: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("demo", "-o", f"absent\x1b[2J{FORGED}/demo.html"),
 )  # fmt: skip
-NOT_OF_A_NAME = {"open", "formats", "demo"}
 
 
 def test_every_command_is_tried():

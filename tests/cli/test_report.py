@@ -9,7 +9,7 @@ import pytest
 from surefoot.cli.main import run
 from surefoot.cli.report import inches
 from tests.support.reports import rollouts
-from tests.support.study_commands import ROBOT, create
+from tests.support.study_commands import create
 
 
 @pytest.mark.parametrize(("word", "wide"), [("3.4in", 3.4), ("86mm", 86 / 25.4), ("8.6cm", 8.6 / 2.54), ("7", 7.0)])
@@ -61,13 +61,6 @@ def test_the_report_command_shows_change_and_collection(capsys, tmp_path):
     out = capsys.readouterr().out
     assert "Change in points: now minus results.csv" in out
     assert '<th scope="col" class="num">change</th>' in page.read_text()
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "robot.py").write_text(ROBOT)
-    return tmp_path
 
 
 def test_a_study_given_to_report_has_its_own_page_written(here, capsys):

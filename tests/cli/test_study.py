@@ -10,15 +10,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli.study import app
-from tests.support.study_commands import ROBOT, create, said
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "robot.py").write_text(ROBOT)
-    return tmp_path
-
+from tests.support.study_commands import create, said
 
 COMMAND = f"{sys.executable} robot.py"
 

@@ -7,14 +7,7 @@ import json
 import pytest
 
 import surefoot as sf
-from tests.support.study_commands import ROBOT, create, said
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "robot.py").write_text(ROBOT)
-    return tmp_path
+from tests.support.study_commands import create, said
 
 
 def test_a_plan_is_written_and_shown_before_anything_is_fixed(here, capsys):

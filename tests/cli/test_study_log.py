@@ -12,15 +12,7 @@ import surefoot as sf
 from surefoot.reporting import pages
 from tests.support.clip_studies import filmed
 from tests.support.studies import plan
-from tests.support.study_commands import ROBOT, create, said
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "robot.py").write_text(ROBOT)
-    return tmp_path
-
+from tests.support.study_commands import create, said
 
 COMMAND = f"{sys.executable} robot.py"
 

@@ -6,7 +6,7 @@ Every trace lists, per pair, the bet chosen before that pair, the wealth after i
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from scipy.optimize import brentq
@@ -23,11 +23,6 @@ def anytime_p(wealth: Sequence[float]) -> list[float]:
         best = max(best, x)
         out.append(1 / best)
     return out
-
-
-def anytime_p_either(up: Sequence[float], down: Sequence[float]) -> list[float]:
-    """min(1, 2 min(1/max X+, 1/max X-)): two directions, each charged."""
-    return [min(1.0, 2 * min(p, q)) for p, q in zip(anytime_p(up), anytime_p(down), strict=True)]
 
 
 def decided_at(wealth: Sequence[float], alpha: float) -> int | None:
@@ -95,11 +90,6 @@ def fhm(
         if x >= (1 / alpha) * (1 - 1e-12):
             break
     return {"xi": bets, "X": wealth, "p": anytime_p(wealth)}
-
-
-def fhm_last_draw(wealth: float, alpha: float, draw: float) -> bool:
-    """The declared option at n = N: reject if U <= alpha X."""
-    return draw <= alpha * wealth
 
 
 # --- N-SCORE ----------------------------------------------------------------------------------------------
@@ -277,22 +267,3 @@ def gain_lower(differences: Sequence[float], bets: Sequence[float], alpha: float
         middle = (left + right) / 2
         left, right = (middle, right) if wealth_at(middle, differences, bets) >= target else (left, middle)
     return left
-
-
-def gain_lower_sequence(differences: Sequence[float], bets: Sequence[float], alpha: float) -> list[float]:
-    """The lower end after each pair; an excluded gain stays excluded, so it never goes back down."""
-    best, out = -1.0, []
-    for n in range(1, len(bets) + 1):
-        best = max(best, gain_lower(differences[:n], bets[:n], alpha))
-        out.append(best)
-    return out
-
-
-def gain_interval(
-    differences: Sequence[float], rule: Callable[[Sequence[float], float], Sequence[float]], alpha: float
-) -> tuple[float, float]:
-    """Both ends of an either-claim at alpha/2 each; `rule(differences, alpha)` gives a direction's bets."""
-    mirrored = [-d for d in differences]
-    up, down = rule(differences, alpha / 2), rule(mirrored, alpha / 2)
-    low = gain_lower(list(differences)[: len(up)], up, alpha / 2)
-    return low, -gain_lower(mirrored[: len(down)], down, alpha / 2)

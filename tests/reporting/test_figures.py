@@ -81,23 +81,6 @@ def test_many_different_scores_are_a_dot_each():
     assert axes.lines[-1].get_xdata()[0] == pytest.approx(0.5)  # the line is the mean
 
 
-LOG = "#toy\nnew 11111111111111111111\nold 00000000001000000000\n"
-
-
-@pytest.fixture
-def toy(tmp_path):
-    """The toy package, installed."""
-    with installed(put_toy(tmp_path / "site")):
-        yield
-
-
-@pytest.fixture
-def log(tmp_path):
-    """A file of the toy format."""
-    (tmp_path / "log.toy").write_text(LOG)
-    return tmp_path / "log.toy"
-
-
 def test_its_figure_is_on_the_page_and_among_the_figures(toy, log, tmp_path):
     made = sf.report(sf.read(log))
     assert "dots" in made.figures()

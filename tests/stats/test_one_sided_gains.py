@@ -17,7 +17,6 @@ from surefoot.stats.multiplicity import step_down
 from surefoot.stats.one_sided_gains import gain_sides, paired_gain_sides
 from tests.oracles import coherent
 from tests.support.many_policies import hybrid
-from tests.support.simultaneous_gains import sides_of_all_tables
 
 
 def test_stepped_p_values_count_each_direction():
@@ -29,21 +28,6 @@ def test_stepped_p_values_count_each_direction():
         found = [gain.p_value for gain in holm_gains(pairs, using)]
         assert found == pytest.approx([min(1.0, 4 * third / 2), 6 * least / 2, 5 * middle / 2], rel=1e-6)
     assert [gain.p_value for gain in holm_gains(pairs, hybrid)] == [None] * 3  # an interval alone has none
-
-
-SIZES = (30, 30, 5)
-
-
-@pytest.fixture(scope="module")
-def verdicts():
-    """The verdicts of the step-down for every outcome of three policies of 30, 30 and 5 rollouts."""
-    share = 1 - 0.05 / 3
-    even, odd = sides_of_all_tables(30, 30, share), sides_of_all_tables(30, 5, share)
-    found = {}
-    for counts in itertools.product(*(range(n + 1) for n in SIZES)):
-        sides = [even[counts[0], counts[1]], odd[counts[0], counts[2]], odd[counts[1], counts[2]]]
-        found[counts] = tuple(one.verdict for one in step_down(sides))
-    return found
 
 
 @pytest.mark.slow

@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.core.notes import Note
 from tests.support.formats import tallies
-from tests.support.rollouts import ROWS
 from tests.support.samples import FIXTURES, put
-
-
-@pytest.fixture
-def table() -> sf.Rollouts:
-    return sf.read(pl.DataFrame(ROWS))
 
 
 @pytest.mark.parametrize("name", ["rollouts.csv", "rollouts.tsv"])
