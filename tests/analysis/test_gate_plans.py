@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 
 import surefoot as sf
@@ -70,3 +72,26 @@ def test_what_cannot_be_planned_is_refused(needs, expect, says):
 def test_only_all_is_planned():
     with pytest.raises(ValueError, match="rule"):
         plan_gate(sf.Gate(needs=(sf.Need(not_worse_by=0.1),), rule="at least 1"), {"success": 0.8})
+
+
+@pytest.mark.parametrize(
+    ("need", "expect"),
+    [
+        ({"measure": "duration", "at_most_times": 1.15, "limit": 90}, Expected(22.0, spread=9.0)),
+        ({"measure": "duration", "mean_at_most": 25, "limit": 90}, Expected(22.0, spread=9.0)),
+        ({"measure": "duration", "not_worse_by": 4, "better": "lower", "limit": 90}, Expected(22.0, spread=9.0)),
+    ],
+)
+def test_the_planned_power_of_a_mean_is_that_of_the_gate(need, expect, tmp_path):
+    """The bound of the gate pays for a limit far from the mean; a normal test's plan asked for half the rollouts."""
+    size, runs = plan_gate([need], {"duration": expect}).rollouts, 40
+    deviation = math.sqrt(math.log(1 + (9 / 22) ** 2))
+    passed = 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        seconds = np.minimum(90.0, rng.lognormal(math.log(22) - deviation**2 / 2, deviation, (2, size)))
+        poses = [f"pose {at}" for at in range(size)]
+        rows = {"policy": ["new"] * size + ["old"] * size, "pose": poses * 2, "success": [1] * (2 * size)}
+        table = sf.read(pl.DataFrame({**rows, "duration": seconds.ravel()}))
+        passed += sf.gate(table, [need], first="new", second="old").code == 0
+    assert 0.65 <= passed / runs <= 0.95

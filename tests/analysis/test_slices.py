@@ -1,5 +1,7 @@
 """Tests of `surefoot.analysis.slices`."""
 
+import itertools
+
 import numpy as np
 import polars as pl
 import pytest
@@ -97,3 +99,27 @@ def test_bad_input_is_refused_with_the_fact(options, says):
 def test_a_record_comes_back_the_same():
     found = sf.slices(table(*grid()), "new", "old")
     assert Slices.from_dict(found.to_dict()).to_dict() == found.to_dict()
+
+
+def test_the_drop_that_would_have_been_found_is_a_drop_that_can_be_and_is_found():
+    """Of few units the spread seen may be 0 by chance, and a drop of more points than there are was said."""
+    kinds, said, hits = ["day", "lamp", "dim"], [], 0
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for task, at, who in itertools.product("abcde", range(40), ("new", "old")):
+            fails = who == "new" and task == "a" and at % 3 == 2
+            rows.append((who, task, kinds[at % 3], f"start {at}", bool(rng.random() < 0.7 - 0.65 * fails)))
+        found = sf.slices(table(rows, ["policy", "task", "light", "start", "success"]), "new", "old")
+        said += [drop for *size, drop in found.noticed if drop is not None and min(size) <= 13]
+        hits += any(one.name == "task=a & light=dim" for one in found.of(Verdict.WORSE))
+    assert all(0.5 < drop <= 1.0 for drop in said)
+    assert hits < 0.8 * 25 or not said or min(said) <= 0.65
+
+
+def test_the_p_value_of_a_search_on_both_sides_is_of_both_sides():
+    found = sf.slices(table(*grid(drop=0.35)), "new", "old")
+    one = found.slices[0]
+    assert found.p_of(one) == min(1.0, 2.0 * one.p_value)
+    for one in found.slices:
+        assert (found.p_of(one) <= 0.05) == (one.verdict is not Verdict.UNDECIDED)

@@ -150,3 +150,7 @@ def test_a_report_speaks_the_words_it_carries() -> None:
     assert made.data()["overview"]["words"]["policies"] == "models"
     assert "96 samples" in str(sf.read(rows(MODELS)))
     assert "of samples" in str(sf.report(sf.read(rows(MODELS)).where(policy="big")))
+
+
+def test_several_epochs_are_epochs():
+    assert [plural(noun) for noun in ("epoch", "batch", "policy", "box")] == ["epochs", "batches", "policies", "boxes"]

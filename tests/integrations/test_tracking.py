@@ -131,3 +131,28 @@ def test_opentelemetry_holds_the_numbers(compared):
     event = done.events[0].attributes
     assert event["gen_ai.evaluation.score.label"] == "better"
     assert math.isclose(event["gen_ai.evaluation.score.value"], compared.interval.estimate)
+
+
+def test_rows_of_one_answer_do_not_overwrite_each_other(tmp_path):
+    """Needs of a gate and slices have names of their own in the keys; several answers are rows too."""
+    rows = [
+        (who, task, at, int(at % 10 < level))
+        for who, level in (("new", 8), ("old", 6))
+        for task in "ab"
+        for at in range(30)
+    ]
+    table = sf.read(pl.DataFrame(rows, schema=["policy", "task", "pose", "success"], orient="row"))
+    sliced = sf.slices(table, "new", "old")
+    flat = numbers(sliced)
+    for one in sliced.slices:
+        assert flat[f"{one.name}/estimate"] == one.estimate
+        assert flat[f"{one.name}/verdict"] == one.verdict.value
+        assert flat[f"{one.name}/p_value"] == min(1.0, 2.0 * one.p_value)
+    needs = [{"measure": "success", "not_worse_by": 0.3}, {"measure": "success", "rate_at_least": 0.99}]
+    gated = numbers(sf.gate(table, needs, first="new", second="old"))
+    assert {key.rpartition("/")[0] for key in gated} == {"success not worse by 30 points", "success rate at least 99%"}
+    assert {value for key, value in gated.items() if key.endswith("/verdict")} <= {"pass", "open", "fail"}
+    by = sf.compare_by(table, "new", "old", by="task")
+    found = sf.log(by, to=tmp_path / "summary.md")
+    assert found["surefoot/a/new/old/success/estimate"] == by[0].interval.estimate
+    assert found["surefoot/b/new/old/success/low"] == by[1].interval.low

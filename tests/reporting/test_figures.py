@@ -102,3 +102,11 @@ def test_a_figure_that_cannot_be_drawn_is_left_out(tmp_path, log, caplog, text):
 def test_every_figure_of_ours_has_a_name_that_is_kept(log, toy):
     made = sf.report(sf.read(log)).figures()
     assert {name for name in made if not name.startswith("band ")} <= figures.OWN | {"dots"}
+
+
+def test_ticks_of_half_points_are_written_as_what_they_are():
+    """Ticks at 2.5 and 7.5 points were written as +2 and +8."""
+    report = sf.report(rollouts(("a", "b"), (0.9, 0.85)))
+    axes = report.figures()["gains"].axes[0]
+    shown = axes.xaxis.get_major_formatter()
+    assert [shown(value, None) for value in (-0.025, 0.0, 0.075, 0.1)] == ["-2.5", "+0", "+7.5", "+10"]

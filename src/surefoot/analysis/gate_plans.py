@@ -124,9 +124,10 @@ def plan_gate(
 ) -> GatePlan:
     """Power of a joint gate: the chance that all needs are shown to hold, and the rollouts that it takes.
 
-    The power of a need on successes is that of the exact test of its side; on other measures that of a normal mean,
-    a little above the test's. Levels of a need have rollouts of their own: their powers are multiplied. Needs share
-    rollouts: the chance that all are shown is at least one minus the sum of what each lacks, and at most the least.
+    The power of a need on successes is that of the exact test of its side; on other measures about that of Gaffke's
+    bound, which depends on the limit too. Levels of a need have rollouts of their own: their powers are multiplied.
+    Needs share rollouts: the chance that all are shown is at least one minus the sum of what each lacks, and at most
+    the least.
 
     Args:
         needs: The needs, a gate or its TOML file; the rule must be "all".
@@ -239,16 +240,26 @@ def _rate_power(need: Need, rate: float, count: int, error: float) -> float:
 
 
 def _mean_power(need: Need, one: Expected, count: int, error: float) -> float:
-    """The chance of a normal test: of a mean, of a ratio, of a gain."""
-    spread = float(one.spread or 0.0)
+    """The chance that Gaffke's bound of a mean, a ratio or a gain lies on the right side.
+
+    The bound is a mean of the values and of the end of their range with random weights; its law is taken as normal.
+    """
+    spread, limit = float(one.spread or 0.0), 1.0 if need.limit is None else need.limit
     if need.claim == RATIO:
-        gap, times = need.value * one.other - one.first, math.hypot(1.0, need.value)
+        gap, times, end = need.value * one.other - one.first, math.hypot(1.0, need.value), limit
     elif need.claim in GAINS:
         gain = (one.first - one.other) * (-1.0 if need.lower_is_better else 1.0)
         gap, times = gain + (need.value if need.claim == "not_worse_by" else -need.value), math.sqrt(2.0)
+        end = limit + gain - gap
     else:
-        gap, times = (need.value - one.first) * (1.0 if need.claim == "mean_at_most" else -1.0), 1.0
-    return tail(upper_quantile(error) - gap * math.sqrt(count) / (times * spread)) if gap > 0.0 else 0.0
+        above = need.claim == "mean_at_most"
+        gap, times, end = (need.value - one.first) * (1.0 if above else -1.0), 1.0, 0.0
+        end = (limit if above else 0.0) * (1.0 if above else -1.0) + (-need.value if above else need.value)
+    if gap <= 0.0:
+        return 0.0
+    wide, far = (times * spread) ** 2, gap + end  # `far`: from the mean to the end of the range
+    bound = far / (count + 1) + upper_quantile(error) * math.sqrt((wide + far**2 / count) / (count + 2))
+    return tail((bound - gap) * math.sqrt(count / wide))
 
 
 def _fewest(chance: Callable[[int], float], wanted: float) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -414,6 +415,18 @@ def normal_drop(spread: float, information: float, error: float) -> float | None
     if not information or spread != spread:
         return None
     return float((special.ndtri(POWER) - special.ndtri(error)) * spread / information)
+
+
+def shuffled_drop(variance: float, weight: float, squares: float, error: float) -> float | None:
+    """The drop `d` found in 8 of 10 tables by shuffled signs, whose variance is `variance` and `squares` times d²."""
+    from scipy import special
+
+    edge, power = -float(special.ndtri(error)), float(special.ndtri(POWER))
+    room = weight**2 - edge**2 * squares
+    if room <= 0.0:
+        return None
+    half = weight * power * math.sqrt(variance)
+    return (half + math.sqrt(half**2 + room * (edge**2 - power**2) * variance)) / room
 
 
 def drop_of(half: float, error: float) -> float:

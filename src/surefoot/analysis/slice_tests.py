@@ -17,6 +17,7 @@ from surefoot.analysis.slice_tables import (
     drop_of,
     normal_drop,
     pairs_of,
+    shuffled_drop,
     sides_of,
 )
 from surefoot.analysis.targets import weakest
@@ -392,8 +393,20 @@ class _Units(_Kind):
         return asked.shown(partial(stats.cluster_gain, *scores, part[str(self.table.unit)].to_list()))
 
     def _drop(self, place: int, error: float) -> float | None:
-        whole = float(self._slice(place)["__least__"].sum())
-        return normal_drop(self.shuffle.spread[place] * (2.0 if self._halved else 1.0), whole, error)
+        """By the normal; the shuffle spreads by the drop itself too, so that few units may never show any."""
+        import numpy as np
+
+        unit, cell = self._rows()
+        inside, least = self.members[cell], self.pairs["__least__"].to_numpy()
+        loads = np.zeros((int(unit.max(initial=-1)) + 1, inside.shape[1]))
+        np.add.at(loads, unit, least[:, None] * inside)
+        squares, spread = (loads**2).sum(axis=0), np.nan_to_num(self.shuffle.spread) * (2.0 if self._halved else 1.0)
+        usual = float((spread**2).sum() / max(1.0, squares.sum()))  # of few units the spread seen may be 0 by chance
+        wide = max(float(spread[place]) ** 2, usual * float(squares[place]))
+        drop = shuffled_drop(wide, float(loads[:, place].sum()), float(squares[place]), error)
+        asked, (sizes, sums) = self.table.asked, self._seen()
+        most = sums[place][1] / sizes[place][1] if asked.measure == "success" else asked.ends[1] - asked.ends[0]
+        return drop if drop is not None and drop <= most else None
 
     @property
     def _halved(self) -> bool:

@@ -168,13 +168,12 @@ class Slices(Record):
         ends = one.interval
         gain = "" if ends is None else formatting.estimate(ends.estimate, ends.low, ends.high, ends.scale)
         beside = "" if self.second else " elsewhere"
-        return f"{gain}  {one.shown(self.measure)}{beside}  {self.p_of(one)} after all {len(self.slices):,}"
+        p = formatting.p_value(self.p_of(one))
+        return f"{gain}  {one.shown(self.measure)}{beside}  {p} after all {len(self.slices):,}"
 
-    def p_of(self, one: Slice) -> str:
-        """The p-value of a claim; the least one of so many shuffles is told as below it."""
-        if self.tests.draws and one.p_value <= 1.0 / (self.tests.draws + 1):
-            return "p < 0.0001" if self.tests.draws >= 9_999 else f"p = {one.p_value:.2g}"
-        return formatting.p_value(one.p_value)
+    def p_of(self, one: Slice) -> float:
+        """The p-value of a claim, of both sides where both are looked for: at most 0.05 at a confidence of 95%."""
+        return min(1.0, one.p_value * (2.0 if self.tests.claim == "both" else 1.0))
 
     def _noticed(self) -> str:
         told = []

@@ -87,7 +87,8 @@ def plural(noun: str) -> str:
     """Several of it, by the rule of English: ``policies``, ``boxes``, ``trials``."""
     if noun[-1:] == "y" and noun[-2:-1] not in tuple("aeiou"):
         return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "z", "ch", "sh")) else f"{noun}s"
+    hissing = noun.endswith(("s", "x", "z", "ch", "sh")) and not noun.endswith("epoch")
+    return f"{noun}es" if hissing else f"{noun}s"
 
 
 USUAL = Words()

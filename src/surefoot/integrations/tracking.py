@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from surefoot.reporting.reviews import code_span, inert
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMED = ("policy", "task", "level", "first", "second", "baseline", "name", "measure")
+NAMED = ("policy", "task", "level", "first", "second", "baseline", "name", "measure", "slice", "need")
 """What tells the rows of an answer apart; they become part of the keys where there are several."""
 KEPT = ("estimate", "low", "high", "n", "verdict", "p_value", "confidence", "bound", "best_rank", "worst_rank")
 """What is logged of every row."""
@@ -31,11 +31,11 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 Numbers = dict[str, float | int | str]
 
 
-def numbers(result: Record) -> Numbers:
+def numbers(result: Record | Sequence[Record]) -> Numbers:
     """One flat dictionary of estimate, low, high, n and verdict; names of rows come first where there are several.
 
     Args:
-        result: An interval, a gain, a comparison, a ranking, or any other answer.
+        result: An interval, a gain, a comparison, a ranking, any other answer, or several of a kind.
 
     Example:
         >>> import surefoot as sf
@@ -45,9 +45,10 @@ def numbers(result: Record) -> Numbers:
         (0.76, 50, 0.626)
     """
     rows = [_plain(row) for row in rows_of(result)]
+    named = [tuple(str(row[name]) for name in NAMED if row.get(name) is not None) for row in rows]
     found: Numbers = {}
-    for row in rows:
-        telling = [str(row[name]) for name in NAMED if row.get(name) is not None] if len(rows) > 1 else []
+    for place, (row, names) in enumerate(zip(rows, named, strict=True), 1):
+        telling = [] if len(rows) == 1 else [*names, *([str(place)] if named.count(names) > 1 else [])]
         for name in KEPT:
             value = row.get(name)
             if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -67,14 +68,15 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
         for end in ("low", "high"):
             own.setdefault(end, own.get(f"{what}_{end}"))
     own.setdefault("n", own.get("rollouts"))
+    own.setdefault("verdict", own.get("ends"))  # of a need of a gate: pass, open or fail
     return own
 
 
-def log(result: Record, *, to: Any, name: str = "surefoot", step: int | None = None) -> Numbers:
+def log(result: Record | Sequence[Record], *, to: Any, name: str = "surefoot", step: int | None = None) -> Numbers:
     """Write the numbers of an answer, and its figure where there is one, to a run of an experiment tracker.
 
     Args:
-        result: An interval, a gain, a comparison, a ranking, or any other answer.
+        result: An interval, a gain, a comparison, a ranking, any other answer, or several of a kind.
         to: A run of W&B (`wandb.init()`); a run of MLflow (`mlflow.start_run()`) or the module `mlflow` itself; a
             `SummaryWriter` of TensorBoard; a span of OpenTelemetry; "github" for the summary of a step of its checks;
             or the path of a Markdown file, which is added to.
@@ -109,7 +111,7 @@ def log(result: Record, *, to: Any, name: str = "surefoot", step: int | None = N
     return {f"{name}/{key}": value for key, value in flat.items()}
 
 
-def _wandb(result: Record, flat: Numbers, to: Any, name: str, step: int | None) -> None:
+def _wandb(result: Record | Sequence[Record], flat: Numbers, to: Any, name: str, step: int | None) -> None:
     import wandb
 
     body: dict[str, Any] = {f"{name}/{key}": value for key, value in flat.items()}
@@ -121,7 +123,7 @@ def _wandb(result: Record, flat: Numbers, to: Any, name: str, step: int | None) 
     to.summary.update({f"{name}/{key}": value for key, value in flat.items()})
 
 
-def _mlflow(result: Record, flat: Numbers, to: Any, name: str, step: int | None) -> None:
+def _mlflow(result: Record | Sequence[Record], flat: Numbers, to: Any, name: str, step: int | None) -> None:
     from mlflow.tracking import MlflowClient
 
     client = MlflowClient()
@@ -141,7 +143,7 @@ def _mlflow(result: Record, flat: Numbers, to: Any, name: str, step: int | None)
         _close(figure)
 
 
-def _tensorboard(result: Record, flat: Numbers, to: Any, name: str, step: int | None) -> None:
+def _tensorboard(result: Record | Sequence[Record], flat: Numbers, to: Any, name: str, step: int | None) -> None:
     for key, value in flat.items():
         if isinstance(value, str):
             if hasattr(to, "add_text"):
@@ -154,7 +156,7 @@ def _tensorboard(result: Record, flat: Numbers, to: Any, name: str, step: int | 
         _close(figure)
 
 
-def _span(result: Record, flat: Numbers, to: Any, name: str, step: int | None) -> None:
+def _span(result: Record | Sequence[Record], flat: Numbers, to: Any, name: str, step: int | None) -> None:
     """Attributes of the span, and the event that OpenTelemetry's conventions have for an evaluation."""
     own = {f"{name}.{key.replace('/', '.')}": value for key, value in flat.items()}
     to.set_attributes(own if step is None else {**own, f"{name}.step": step})
@@ -181,9 +183,10 @@ def _summary(to: str | Path) -> Path:
     return Path(where)
 
 
-def _markdown(result: Record, path: Path) -> None:
+def _markdown(result: Record | Sequence[Record], path: Path) -> None:
     """The sentence of an answer and its numbers as a table, added to a Markdown file."""
-    lines = [inert(line) for line in str(result).splitlines()]
+    several = result if isinstance(result, Sequence) else (result,)
+    lines = [inert(line) for one in several for line in str(one).splitlines()]
     rows = rows_of(result)
     header = list(dict.fromkeys(name for row in rows for name in row))
     lines += ["", f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
@@ -200,8 +203,8 @@ def _cell(value: Any) -> str:
     return "" if value is None else code_span(str(value), cell=True)
 
 
-def _figure(result: Record) -> Figure | None:
-    if not drawable(result):
+def _figure(result: Record | Sequence[Record]) -> Figure | None:
+    if isinstance(result, Sequence) or not drawable(result):
         return None
     figure: Figure = result.plot().figure
     return figure

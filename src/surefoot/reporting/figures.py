@@ -109,7 +109,7 @@ def draw_gains(axes: Axes, rows: Sequence[tuple[str, Interval, Verdict]], title:
     if rows and rows[0][1].scale == "gain":
         from matplotlib.ticker import FuncFormatter
 
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:+.0f}"))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(100 * value, 6):+g}"))
     axes.set_xlabel(style.wrapped(title))
 
 

@@ -226,7 +226,7 @@ def claim_rows(found: Slices) -> list[list[str]]:
         gain, interval = cells_of(one.interval) if one.interval is not None else ("", "")
         inside = f"contains {one.under}" if one.under else ""
         seen = one.shown(found.measure)
-        p = found.p_of(one).removeprefix("p = ").removeprefix("p ")
+        p = formatting.p_value(found.p_of(one)).removeprefix("p = ").removeprefix("p ")
         rows.append([found.way(one), one.name, gain, interval, seen, p, inside])
     return rows
 

@@ -68,8 +68,10 @@ def frame(result: Record, library: Any = "polars") -> Any:
         raise _check.wrong("library", f"be installed; there is no {library} here.", library) from None
 
 
-def rows_of(result: Record) -> list[Row]:
-    """The numbers of a result, row by row."""
+def rows_of(result: Record | Sequence[Record]) -> list[Row]:
+    """The numbers of a result, or of several, row by row."""
+    if isinstance(result, Sequence):
+        return [row for one in result for row in rows_of(one)]
     if isinstance(result, Report):
         return rows_of(result.overview)
     if isinstance(result, Overview):
@@ -83,7 +85,7 @@ def rows_of(result: Record) -> list[Row]:
             for name, one in zip(result.names, result.intervals, strict=True)
         ]  # fmt: skip
     if isinstance(result, Slices):
-        return [{"slice": one.name, **_fields(one), "p_value": one.p_value} for one in result.slices]
+        return [{"slice": one.name, **_fields(one), "p_value": result.p_of(one)} for one in result.slices]
     if isinstance(result, AgainstBaseline):
         return [
             {"policy": name, "baseline": result.baseline, **_row(gain)}
