@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, modes, terminal
+from surefoot.cli import files, modes, terminal, two_runs
 from surefoot.core.verdict import CLAIMS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from surefoot.analysis.slices import Slices
 
 
@@ -48,7 +52,7 @@ def slices(
 
     Every level of every setting, of few units and of watched columns is looked at, and every pair of levels. A slice is
     named only if chance, over all of them, hardly ever shows as much: one error covers all slices. Where nothing is
-    shown, none is named.
+    shown, none is named. Two files that hold the same policy are two runs of it: pr.csv main.csv.
 
     Examples:
 
@@ -56,11 +60,22 @@ def slices(
 
         surefoot slices results.csv --first new --second old --by lighting,clutter --claim worse
 
+        surefoot slices pr.csv main.csv
+
         surefoot slices results.csv --only new
     """
     wanted = [name.strip() for name in by.split(",")] if by else []
     _check.choice(claim, "--claim", dict.fromkeys(CLAIMS))
     table = files.table(paths, reading)
+    runs = None
+    if only is None and len(table.policies) == 1:
+        runs = two_runs.pair_of_runs(
+            table, [str(path) for path in paths], (first, second), previous=(None, None), pool=False
+        )
+    if runs is not None:
+        typer.echo(f"note: {runs.says}", err=True)
+        table = files.table(paths, replace(reading, policies=list(runs.names)))
+        first, second = runs.names
     options = {
         "by": wanted, "ways": ways, "claim": claim, "measure": files.measure_of(table, reading.score),
         "weights": files.weights_of(weights), "dealt": dealt, "confidence": confidence,
@@ -70,7 +85,7 @@ def slices(
     elif first is None and second is not None and len(table.policies) > 2:
         found = sf.slices_against(table, second, **options)
     else:
-        found = (sf.slices(table, *_two(table, first, second), **options),)
+        found = (sf.slices(table, *_two(table, paths, first, second), **options),)
     if as_json:
         bodies = [one.to_dict() for one in found]
         terminal.show_json(bodies[0] if len(bodies) == 1 else bodies)
@@ -79,14 +94,10 @@ def slices(
         typer.echo(str(one))
 
 
-def _two(table: sf.Rollouts, first: str | None, second: str | None) -> tuple[str, str]:
+def _two(table: sf.Rollouts, paths: Sequence[Path], first: str | None, second: str | None) -> tuple[str, str]:
     """The two policies, the other of two where one is named."""
-    names = list(table.policies)
-    if first is None and second is None:
-        raise ValueError(f"`--first` and `--second` must name two policies, or `--only` one, of {', '.join(names)}.")
-    if first is None or second is None:
-        rest = [name for name in names if name not in (first, second)]
-        if len(rest) != 1:
-            raise ValueError(f"`--first` and `--second` must name two policies of {', '.join(names)}.")
-        return (first, rest[0]) if first is not None else (rest[0], str(second))
-    return first, second
+    if (first is None) != (second is None):
+        rest = [name for name in table.policies if name not in (first, second)]
+        if len(rest) == 1:
+            return (first, rest[0]) if first is not None else (rest[0], str(second))
+    return files.two_policies(table, paths, first, second)
