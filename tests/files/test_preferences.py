@@ -172,3 +172,18 @@ def test_annotations_of_alpaca_eval() -> None:
         "1 annotations without a preference are left out.",
         "1 preferences are weights; each counts as the nearer output.",
     )
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_the_first_object_may_leave_out_what_is_empty(tmp_path, lines) -> None:
+    """What a file is must not depend on which of its rows comes first."""
+    import json
+
+    rows = json.loads((FIXTURES / "judged" / "annotations.json").read_text())
+    rows = [{key: cell for key, cell in row.items() if cell is not None} for row in rows]
+    rows.sort(key=len)
+    assert "preference" not in rows[0]
+    text = "\n".join(map(json.dumps, rows)) if lines else json.dumps(rows)
+    table = sf.read_preferences(put(tmp_path, "a.jsonl" if lines else "a.json", text))
+    assert table.counts() == {("gpt4_turbo", "llama"): (1, 3, 1)}
+    assert holds_preferences(tmp_path / ("a.jsonl" if lines else "a.json"))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.table import cells
 from tests.support.formats import tallies
 from tests.support.samples import put
 
@@ -37,3 +39,19 @@ def test_percents_on_another_range_are_refused(tmp_path: Path) -> None:
 )
 def test_every_spelling_of_success(tmp_path: Path, content: str) -> None:
     assert tallies(sf.read(put(tmp_path, "a", content.encode()))) == {("a",): (2, 4)}
+
+
+@pytest.mark.parametrize("column", ["success", "valid", "score", "order", "human"])
+def test_cells_that_recur_are_read_as_those_that_do_not(column):
+    """Cells are read once for each different one; what one says does not depend on how often it is there."""
+    words = ["1", "0", "yes", " No ", "1.0", "01", "+1", "", "  ", None, "85%", "0,5", "nan", "1e3", "-0.5", "8/10"]
+    cell = cells.by_polars(column, "n", pl.String(), "", percent=100.0 if column == "score" else None)
+
+    def read(rows):
+        frame = pl.DataFrame({"n": rows}, schema={"n": pl.String})
+        return frame.select(cell.value.alias("v"), cell.bad.alias("b")).rows()
+
+    alone = [read([word])[0] for word in words]
+    assert read(words) == alone
+    assert read(words * 7) == alone * 7
+    assert len(set(alone)) > 2

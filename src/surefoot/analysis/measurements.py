@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
@@ -20,15 +20,13 @@ from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
 from surefoot.stats.means import moments_mean
-from surefoot.table.crosstab import crosstab
+from surefoot.table.column_shapes import numbered
+from surefoot.table.crosstab import Crosstab, crosstab
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MANY_SCORES = 2_000_000
 """From so many scores on, the mean's interval is empirical Bernstein's: as guaranteed, a little wider, one pass."""
@@ -128,12 +126,23 @@ class _OwnCells:
     """The cells of one policy: units by settings and clusters."""
 
     design: Design
-    keys: tuple[str, ...]
-    frame: pl.DataFrame
-    unit: Any
+    table: Crosstab
+    rows: Any
     tries: Any
-    means: Any
+    sums: Any
     kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.table.on
+
+    @property
+    def unit(self) -> Any:
+        return self.codes(self.keys[0])
+
+    @cached_property
+    def means(self) -> Any:
+        return self.sums / self.tries
 
     @cached_property
     def units(self) -> int:
@@ -151,9 +160,7 @@ class _OwnCells:
 
     def levels(self, key: str) -> int:
         """How many levels of a column there are."""
-        import numpy as np
-
-        return len(np.unique(self.codes(key)))
+        return int(self.codes(key).max()) + 1
 
     def unit_means(self) -> Any:
         import numpy as np
@@ -172,16 +179,14 @@ class _OwnCells:
         return share / share.sum()
 
     def codes(self, key: str) -> Any:
-        import polars as pl
-
         if key not in self.kept:
-            rank = pl.col(f"key_{self.keys.index(key)}").rank("dense").cast(pl.Int64) - 1
-            self.kept[key] = self.frame.select(rank).to_series().to_numpy()
+            codes = self.table.codes(key)
+            self.kept[key], _ = numbered(codes[self.rows], int(codes.max()) + 1)
         return self.kept[key]
 
 
 def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells | None:
-    import polars as pl
+    import numpy as np
 
     design = rollouts.design
     keys = design.keys("unit", "setting", "cluster")
@@ -189,15 +194,10 @@ def _own_cells(rollouts: Rollouts, measure: Measure, policy: str) -> _OwnCells |
         return None
     table = crosstab(rollouts.whole_table, measure, keys, rollouts.whole_table.policies)
     counts, sums = table.of(policy)
-    frame = table.frame.select(*(f"key_{place}" for place in range(len(keys)))).with_columns(
-        n=pl.Series(counts), s=pl.Series(sums)
-    )
-    frame = frame.filter((pl.col("n") > 0) & pl.col("key_0").is_not_null())
-    if not frame.height:
+    rows = np.flatnonzero((counts > 0) & table.frame["key_0"].is_not_null().to_numpy())
+    if not rows.size:
         return None
-    unit = frame.select(pl.col("key_0").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
-    tries = frame["n"].to_numpy().astype("float64")
-    return _OwnCells(design, keys, frame, unit, tries, frame["s"].to_numpy() / tries)
+    return _OwnCells(design, table, rows, counts[rows].astype("float64"), sums[rows])
 
 
 def measured(
@@ -355,7 +355,7 @@ def _these(
 
     share = cells.cell_weights(weights)
     if measure == "success":
-        counts = zip(cells.frame["s"].to_list(), cells.frame["n"].to_list(), strict=True)
+        counts = zip(cells.sums.tolist(), cells.tries.tolist(), strict=True)
         tallies = {str(place): Tally(round(hits), int(tries)) for place, (hits, tries) in enumerate(counts)}
         weighed = {str(place): float(weight) for place, weight in enumerate(share)}
         return stats.stratified_rate(tallies, weights=weighed, confidence=confidence)

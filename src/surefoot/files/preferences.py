@@ -148,9 +148,10 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
     head.refuse_unsafe()
     rows, left = _rows(head)
     said: tuple[str, ...] = ()
-    if rows and rows[0].keys() >= TWO_ORDERS:
+    named = {name for row in rows for name in row}
+    if named >= TWO_ORDERS:
         rows, said = _two_orders(rows, head.name)
-    elif rows and rows[0].keys() >= ANNOTATED:
+    elif named >= ANNOTATED:
         rows, said = _annotations(rows, head.name)
     with left.placed():
         table = _table(rows, asked, head.name, (str(path),))
@@ -159,12 +160,7 @@ def read_preferences(data: Any, *, columns: Mapping[str, str] | None = None) -> 
 
 def looks_like(head: Head) -> bool:
     """Whether a file's columns, or the keys of its first JSON object, are those of preferences."""
-    names = head.plain_header
-    if head.is_json:
-        document = head.document if head.first_record is None else None
-        listed = document[0] if isinstance(document, list) and document else None
-        first = head.first_record or (listed if isinstance(listed, dict) else {})
-        names = frozenset(plain(str(key)) for key in first)
+    names = frozenset(map(plain, head.record_keys)) if head.is_json else head.plain_header
     return names >= TWO_ORDERS or all(names & set(NAMES[column]) for column in ("first", "second", "outcome"))
 
 

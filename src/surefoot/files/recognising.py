@@ -159,6 +159,20 @@ class Head:
         return record if isinstance(record, dict) else None
 
     @functools.cached_property
+    def record_keys(self) -> frozenset[str]:
+        """The keys of the objects that a file lists, or of its first lines: each may leave out what is empty."""
+        if self.first_record is None:
+            listed = self.document if isinstance(self.document, list) else []
+            return frozenset(str(key) for one in listed if isinstance(one, dict) for key in one)
+        found = set(self.first_record)
+        for line in self.text.splitlines()[1:]:
+            try:
+                found.update(json.loads(line))
+            except (ValueError, TypeError, RecursionError):  # the last of the beginning is mostly cut
+                break
+        return frozenset(map(str, found))
+
+    @functools.cached_property
     def document(self) -> Any:
         """The parsed JSON document; None when the file is not JSON or has an object per line.
 

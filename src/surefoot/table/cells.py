@@ -84,6 +84,7 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percen
                 lower = words.str.to_lowercase()
                 number = pl.when(lower.is_in(YES)).then(1.0).when(lower.is_in(NO)).then(0.0).otherwise(number)
             value = _whole(number) if column in WHOLE else pl.when(number.is_finite()).then(number)
+        value = _once_each(name, value, pl.Int8 if column in YES_OR_NO else pl.Int64 if column in WHOLE else pl.Float64)
         return Cell(value, filled & value.is_null())
     if column in TEXT:
         if dtype.is_float():
@@ -103,6 +104,20 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percen
     else:
         value = pl.when(number.is_finite()).then(number)
     return Cell(value, raw.is_not_null() & value.is_null())
+
+
+def _once_each(name: str, value: pl.Expr, kind: Any) -> pl.Expr:
+    """What an expression makes of a column of text, worked out once for each different cell where they recur."""
+    import polars as pl
+
+    def of(cells: pl.Series) -> pl.Series:
+        levels = cells.drop_nulls().unique()
+        if cells.dtype != pl.String or 2 * len(levels) > len(cells):
+            return cells.to_frame(name).select(value).to_series()
+        read = levels.to_frame(name).select(value).to_series()
+        return read.gather(cells.cast(pl.Enum(levels)).to_physical())
+
+    return pl.col(name).map_batches(of, return_dtype=kind, is_elementwise=True)
 
 
 def by_narwhals(column: str, name: str, dtype: nw.dtypes.DType, source: str) -> Cell:

@@ -78,8 +78,7 @@ class Labels:
             for name in sorted(names):
                 own = self.policy if name == POLICY else self.columns[name].codes
                 size = self.policies if name == POLICY else len(self.columns[name])
-                _, codes = np.unique(codes * size + own, return_inverse=True)
-                count = int(codes.max()) + 1 if len(codes) else 0
+                codes, count = numbered(codes * size + own, count * size)
             self.kept[key] = codes, count
         found: tuple[Ints, int] = self.kept[key]
         return found
@@ -198,6 +197,21 @@ class Labels:
 
 POLICY = "\0policy"
 """The name of the policy among the columns of a cell; no column of a file is called that."""
+
+
+def numbered(codes: Ints, most: int) -> tuple[Ints, int]:
+    """Numbers below `most` replaced by their places among those that occur, in order, and how many do."""
+    if most > 4 * len(codes) + LOOKED_UP:
+        known, places = np.unique(codes, return_inverse=True)
+        return places, len(known)
+    there = np.zeros(most, dtype=np.bool_)
+    there[codes] = True
+    place = np.cumsum(there) - 1
+    return place[codes], int(there.sum())
+
+
+LOOKED_UP = 1 << 16
+"""Up to this many numbers are looked up in a list; of more, they are sorted."""
 
 
 def _middle(chances: list[float]) -> float:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from surefoot.table.column_shapes import numbered
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Rollouts
 
@@ -52,9 +53,8 @@ class Crosstab:
     def codes(self, *columns: str) -> Counts:
         """A number for each environment, the same where these columns are the same; numbered in sorted order."""
         if columns not in self.kept:
-            keys = [f"key_{self.on.index(column)}" for column in columns]
-            ordered = columns == self.on[: len(columns)]  # then the environments are sorted by these columns
-            self.kept[columns] = (_codes_in_order if ordered else _codes)(self.frame, keys)
+            keys = [self.frame[f"key_{self.on.index(column)}"] for column in columns]
+            self.kept[columns] = _codes(keys, self.frame.height)
         found: Counts = self.kept[columns]
         return found
 
@@ -119,7 +119,7 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
         each = home(rows).group_by(*keys, "who").agg(pl.len().alias("n"), pl.col("value").sort().sum().alias("s"))
     else:
         each = home(rows.group_by(*keys, "who").agg(nw.len().alias("n"), nw.col("value").sum().alias("s")))
-    rows_of, columns_of = _codes(each, keys), pl.Series(names)
+    rows_of, columns_of = _codes([each[key] for key in keys], each.height), pl.Series(names)
     total = int(rows_of.max()) + 1 if each.height else 0
     named = pl.col("who").cast(pl.String)  # where nothing is known, an engine may tell no type
     who = each.select(named.replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))
@@ -133,25 +133,20 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
     return Crosstab(on, names, frame.with_columns(**{name: pl.Series(column) for name, column in spread.items()}))
 
 
-def _codes_in_order(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
-    """As `_codes`, of rows sorted by these columns: the number rises where one of them changes."""
+def _codes(columns: Sequence[pl.Series], height: int) -> Counts:
+    """A number for each row, the same where these columns are the same, numbered in sorted order; nothing is first."""
     import numpy as np
     import polars as pl
 
-    if not names or not frame.height:
-        return np.zeros(frame.height, dtype=np.int64)
-    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in names)
-    codes: Counts = frame.select(changed.cast(pl.Int64).cum_sum() - changed.first()).to_series().to_numpy()
+    codes, count = np.zeros(height, dtype=np.int64), 1
+    for column in columns:
+        empty = column.null_count() > 0
+        if column.dtype == pl.String:
+            names = column.drop_nulls().unique().sort()
+            own = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
+        else:
+            own = column.rank("dense").cast(pl.Int64) - 1
+        mine: Counts = (own + empty).fill_null(0).to_numpy()
+        size = int(mine.max(initial=-1)) + 1
+        codes, count = numbered(codes * size + mine, count * size)
     return codes
-
-
-def _codes(frame: pl.DataFrame, names: Sequence[str]) -> Counts:
-    """A number for each row, the same where these columns are the same, numbered in sorted order."""
-    import numpy as np
-    import polars as pl
-
-    if not names:
-        return np.zeros(frame.height, dtype=np.int64)
-    known = frame.select(names).unique().sort(names).with_columns(pl.int_range(pl.len(), dtype=pl.Int64).alias("code"))
-    joined = frame.select(names).join(known, on=list(names), how="left", nulls_equal=True, maintain_order="left")
-    return joined["code"].to_numpy()

@@ -142,11 +142,8 @@ def _split(cells: dict[str, Any], column: str, source: str, row: int) -> dict[st
 
 
 def _keys(head: Head) -> frozenset[str]:
-    """The keys of the first object of JSON Lines or of a list; `success` is there a rollout's, not a rate."""
-    first = head.first_record
-    if first is None and (found := _records(head)) and isinstance(found[0], dict):
-        first = found[0]
-    return frozenset(plain(key) for key in first or ()) - {"success"}
+    """The keys of JSON Lines, of a list of objects or of one; `success` is there a rollout's, not a rate."""
+    return frozenset(map(plain, head.record_keys or head.json_object)) - {"success"}
 
 
 def _records(head: Head) -> list[Any]:
