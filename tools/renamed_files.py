@@ -2,11 +2,12 @@
 
 `python tools/renamed_files.py FILE ... --times 50` writes every file again, each time with other names for all columns
 but the policy, the outcome and what else is found by name, with its rows and columns in another order, a constant and a
-note. A file of columns (CSV, TSV, JSON Lines, a list of JSON records, a workbook) is changed as it stands; a log of
-some tool, whose words are not names of columns, is read first and its table changed, the roles that its format knows
-declared. Pairs of policies are compared for both targets and policies measured; of preferences the ranking is asked. A
-folder, or several files joined by `+`, is one table; the name of a shape of `tests/support/shapes.py` is one drawn. It
-fails where a number or a verdict changes and no note says that a name decided, or where what was refused is answered.
+note. A file of columns (CSV, TSV, JSON Lines, a list of JSON records, Parquet, a workbook) is changed as it stands, and
+written in turn as itself, as Parquet, JSON Lines and JSON records; a log of some tool, whose words are not names of
+columns, is read first and its table changed, the roles that its format knows declared. Pairs of policies are compared
+for both targets, policies measured and the table audited; of preferences the ranking is asked. A folder, or several
+files joined by `+`, is one table; the name of a shape of `tests/support/shapes.py` is one drawn. It fails where a
+number or a verdict changes and no note says that a name decided, or where what was refused is answered.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ sys.path.insert(0, str(ROOT))  # the renaming is that of the tests
 from tests.support.shapes import SHAPES, _word, shape  # noqa: E402
 
 import surefoot as sf  # noqa: E402
+from surefoot.auditing.outcome_checks import APART  # noqa: E402
 from surefoot.files.preferences import Preferences  # noqa: E402
 from surefoot.table.design_of import NO_LABELS  # noqa: E402
 
@@ -54,6 +56,9 @@ def grid_of(path: Path) -> Grid | None:
     """The header and the rows of a file of columns; None where it is something else."""
     if path.suffix == ".xlsx":
         return python_calamine.CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
+    if path.suffix == ".parquet":
+        frame = pl.read_parquet(path)
+        return [frame.columns, *map(list, frame.rows())]
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (UnicodeDecodeError, IsADirectoryError):
@@ -84,11 +89,39 @@ def written(grid: Grid, path: Path) -> Path:
         records = [{key: cell for key, cell in zip(header, row, strict=True) if cell is not None} for row in rows]
         lines = (json.dumps(one) for one in records)
         path.write_text(json.dumps(records) if path.suffix == ".json" else "\n".join(lines), encoding="utf-8")
+    elif path.suffix == ".parquet":
+        pl.DataFrame(rows, schema=[str(name) for name in header], orient="row", infer_schema_length=None).write_parquet(
+            path
+        )
     else:
         path = path if path.suffix in SEPARATORS else path.with_suffix(".csv")  # the sheet of a workbook
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, delimiter=SEPARATORS[path.suffix]).writerows(grid)
     return path
+
+
+KINDS = ("", ".parquet", ".jsonl", ".json")
+"""How a file is written in turn: as it is, and as other files of columns."""
+
+
+def as_kind(path: Path, kind: str) -> Path:
+    """A file of columns as one of another kind, numbers as numbers; itself where it is no plain table."""
+    try:
+        if path.suffix == ".parquet" or kind == path.suffix or not kind:
+            return path
+        if path.suffix == ".json":
+            frame = pl.DataFrame(json.loads(path.read_text(encoding="utf-8")), infer_schema_length=None)
+        elif path.suffix == ".jsonl":
+            frame = pl.read_ndjson(path, infer_schema_length=None)
+        else:
+            frame = pl.read_csv(path, separator=SEPARATORS[path.suffix], infer_schema_length=None)
+    except (pl.exceptions.PolarsError, TypeError):
+        return path
+    if any(frame.schema[name].is_nested() for name in frame.columns):
+        return path
+    other = path.with_suffix(kind)
+    {".parquet": frame.write_parquet, ".jsonl": frame.write_ndjson, ".json": frame.write_json}[kind](other)
+    return other
 
 
 def changed(grid: Grid, kept: frozenset[str], names: dict[str, str], rng: np.random.Generator) -> Grid:
@@ -133,6 +166,9 @@ class Table:
         grids = [grid_of(path) for path in self.paths]
         self.grids = [grid for grid in grids if grid] if all(grids) else []
         self.kept = self._kept()
+        named = self.read.named if isinstance(self.read, sf.Rollouts) else {}
+        outcomes = {named.get("success"), named.get("score")}
+        self.plain = all(outcomes & {*map(str, grid[0])} for grid in self.grids)
         self.grids = self.grids if self._by_columns() else []
 
     def _kept(self) -> frozenset[str]:
@@ -153,15 +189,16 @@ class Table:
             other = self.again(np.random.default_rng(0), Path(folder))
         return isinstance(other, sf.Rollouts) and _counts(other) == _counts(self.read)
 
-    def again(self, rng: np.random.Generator, folder: Path) -> Read:
-        """The table with other names."""
+    def again(self, rng: np.random.Generator, folder: Path, kind: str = "") -> Read:
+        """The table with other names, written as a file of some kind."""
         if not self.grids:
             return self._frame_again(rng)
         names = {str(one): _word(rng) for grid in self.grids for one in grid[0] if str(one).strip()}
         paths = []
         for grid, path in zip(self.grids, self.paths, strict=True):
             columns = [str(one) for one in grid[0]]
-            paths.append(written(changed([columns, *grid[1:]], self.kept, names, rng), folder / path.name))
+            file = written(changed([columns, *grid[1:]], self.kept, names, rng), folder / path.name)
+            paths.append(as_kind(file, kind if self.plain else ""))
         named = self.read.named.items() if isinstance(self.read, sf.Rollouts) else ()
         said = {key: name for key, name in named if key in ("policy", "success", "score")}
         told = {key: name for key, name in said.items() if all(name in grid[0] for grid in self.grids)}
@@ -204,6 +241,7 @@ def answers(read: Read, seed: int) -> Answers:
     pairs = list(itertools.combinations(sorted(rollouts.policies), 2))
     rng = np.random.default_rng(seed)
     pairs = [pairs[at] for at in sorted(rng.permutation(len(pairs))[:PAIRS])]
+    found["audit",] = _asked(lambda: _audited(rollouts))
     for policy in rollouts.policies[:PAIRS]:
         own = rollouts.where(policy=policy)
         for measure in measures:
@@ -215,6 +253,11 @@ def answers(read: Read, seed: int) -> Answers:
                 lambda one=first, two=second, by=measure, of=target: _gain(rollouts, one, two, by, of)
             )
     return found
+
+
+def _audited(rollouts: sf.Rollouts) -> Numbers:
+    """What an audit finds, but for columns that tell policies apart: a note does where each policy has one row."""
+    return ", ".join(sorted({one.about for one in sf.audit(rollouts).findings} - {APART})), ()
 
 
 def _asked(question: Any) -> Numbers:
@@ -257,7 +300,7 @@ def asked_again(table: Table, times: int, seed: int) -> Iterator[str]:
     for time in range(times):
         rng = np.random.default_rng([seed, time])
         with tempfile.TemporaryDirectory() as folder:
-            other = table.again(rng, Path(folder))
+            other = table.again(rng, Path(folder), KINDS[time % len(KINDS)])
             found, named = answers(other, seed), said(other)
         like = seen.setdefault(named, found)
         apart = [key for key in wanted if key not in found or not same(like[key], found[key])]
