@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import dataclasses
 import itertools
 import json
 import re
@@ -219,6 +220,7 @@ class Table:
         declared = rollouts.declared.items()
         roles = {role: [names[key] for key, one in declared if one == role and key in names] for _, role in declared}
         made = sf.read(frame, **{"low": rollouts.low, "high": rollouts.high} if "score" in frame.columns else {})
+        made = dataclasses.replace(made, ordered=rollouts.ordered, findings=rollouts.findings)
         return made.declare(**{role: keys[0] if role == "unit" else keys for role, keys in roles.items() if keys})
 
 

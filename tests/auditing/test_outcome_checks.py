@@ -105,6 +105,7 @@ def test_one_score_for_each_policy_may_be_a_mean() -> None:
     assert sf.audit(sf.read(tasks)).about("perhaps totals")
     for fine in (
         means.with_columns(episode=pl.Series([1, 2])),
+        means.with_columns(zq=pl.Series([0, 1])),  # what counts tells, not what it is called
         pl.concat([means, means]),
         pl.DataFrame({"policy": ["a", "b"], "score": [1.0, 0.0]}),
     ):

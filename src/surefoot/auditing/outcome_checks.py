@@ -8,7 +8,8 @@ from itertools import combinations
 
 from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
-from surefoot.table.design import MANY
+from surefoot.table.design import MANY, whole_numbers
+from surefoot.table.design_of import NO_LABELS
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import small
 from surefoot.table.rollouts import Rollouts
@@ -280,12 +281,12 @@ def _of_one_policy(rollouts: Rollouts, key: str) -> bool:
 
 def lone_totals(rollouts: Rollouts) -> list[Finding]:
     """Tables with one score for each policy, or each policy on each task: these may be means over many rollouts."""
-    if "success" in rollouts.columns or "order" in rollouts.columns or rollouts.design.repeats:
+    if "success" in rollouts.columns or rollouts.design.repeats:
         return []
     split = rollouts.split
     groups = rollouts.summary(by=("policy",) if split is None else ("policy", split))
     inside = any(one.most is not None and rollouts.low < one.most < rollouts.high for one in groups)
-    if not inside or any(one.scored > 1 for one in groups):
+    if not inside or any(one.scored > 1 for one in groups) or _numbers_rows(rollouts):
         return []
     words = rollouts.words
     where = "" if split is None else f" on each {rollouts.called(split)}"
@@ -299,6 +300,17 @@ def lone_totals(rollouts: Rollouts) -> list[Finding]:
             remedy=f"Read the {words.rollouts} themselves; nothing can be said about means without them.",
         )
     ]
+
+
+def _numbers_rows(rollouts: Rollouts) -> bool:
+    """Whether a column beside those of the answer counts, 1, 2, 3 or from 0 on: its rows are tries, not means."""
+    for name in rollouts.columns:
+        if name in NO_LABELS or name == rollouts.split:
+            continue
+        numbers = whole_numbers([str(level) for level in rollouts.names(name)])
+        if numbers is not None and 1 < len(numbers) == numbers.max() - numbers.min() + 1:
+            return True
+    return False
 
 
 CHECKS: tuple[Callable[[Rollouts], list[Finding]], ...] = (
