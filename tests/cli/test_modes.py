@@ -171,6 +171,7 @@ BESIDE = {
     "pool-runs": "before.csv",
     "setting": "--weights settings",
     "using": "--figure figure.svg",
+    "draw": "--seed 3 -o items.csv",
     "helped-by": "--population 90 --randomised",
 }
 """What an option needs beside it to act, where that is taken."""
@@ -322,9 +323,15 @@ def test_an_option_acts(capsys, monkeypatch, folder, outcomes, command, mode, op
 def call(command: str, mode: str, option: str) -> list[str]:
     """The words of a mode, with what the option needs."""
     more = BESIDE.get(option, "").split()
-    takes = all(mode in modes.modes_with(command, word[2:]) for word in more if word.startswith("--"))
+    takes = all(
+        command not in modes.MODES or mode in modes.modes_with(command, word[2:])
+        for word in more
+        if word.startswith("--")
+    )
     there = (
-        option in f"{modes.MODES[command][mode]}".split() and takes and not {*more} & {*CALLS[command][mode].split()}
+        option in modes.MODES.get(command, {mode: option})[mode].split()
+        and takes
+        and not {*more} & {*CALLS[command][mode].split()}
     )
     return CALLS[command][mode].split() + (more if there else [])
 

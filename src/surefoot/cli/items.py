@@ -58,6 +58,7 @@ def items(
         table_of = made.table()
         write_whole(output, csv_text([table_of.columns, *table_of.iter_rows()]))
         terminal.show(made, as_json=as_json)
+        typer.echo(f"Wrote {output}", err=as_json)
         return
     if drawn is not None:
         from surefoot.analysis.items import whole_list
@@ -69,6 +70,8 @@ def items(
         table_of = found.table()
         write_whole(output, csv_text([table_of.columns, *table_of.iter_rows()]))
     terminal.show(found, as_json=as_json)
+    if output is not None:
+        typer.echo(f"Wrote {output}", err=as_json)
 
 
 def _whole(found: dict[str, Interval], as_json: bool) -> None:

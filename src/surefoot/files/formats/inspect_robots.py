@@ -8,6 +8,7 @@ from surefoot.errors import DataError
 from surefoot.files.fields import filled, inner, may, need, number, objects, outcome, text, unique
 from surefoot.files.importers import ITEMS, About, Sheet, frame_of
 from surefoot.files.recognising import Head
+from surefoot.table.findings import STOPPED, Finding
 
 ABOUT = About(
     name="inspect-robots",
@@ -64,7 +65,24 @@ def load(head: Head) -> Sheet:
         frame_of(rows, head.name),
         "inspect-robots log",
         tuple(notes),
+        _stopped(document["samples"], str(rows[0]["policy"])),
         named=NAMED,
         roles=ITEMS,
         unfinished=unfinished,
+    )
+
+
+def _stopped(samples: list[Any], policy: str) -> tuple[Finding, ...]:
+    """What must be known of a run that `surefoot.integrations.inspect_robots` has ended early."""
+    planned = inner(samples[0], "scene_metadata", "surefoot").get("of")
+    if not isinstance(planned, int) or planned <= len(samples):
+        return ()
+    return (
+        Finding(
+            about=STOPPED,
+            values={"policy": policy, "not_run": planned - len(samples), "manager": "surefoot"},
+            says=f"{planned - len(samples):,} scenes were not run: 'surefoot' stopped early.",
+            threatens="Intervals and p-values for a fixed size do not hold once outcomes decide when to stop.",
+            remedy="Run all scenes to compare the log; the verdict of the run is that of its own rule.",
+        ),
     )
