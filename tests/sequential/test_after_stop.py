@@ -13,7 +13,7 @@ from surefoot.sequential import (
     FiniteHorizonMixture,
     Savi,
     after_stop,
-    design_properties,
+    designs,
     interval_kind,
     run,
 )
@@ -40,7 +40,7 @@ class AllEnds:
 
     def __init__(self, rule: ExactRule) -> None:
         self.rule, declared = rule, rule.design.declared
-        self.space = design_properties.space(declared, rule.futility)
+        self.space = designs.space(declared, rule.futility)
         self.ends = self.space.endings
         found = {}
         places = list(zip(self.ends.n.tolist(), self.ends.first.tolist(), self.ends.second.tolist(), strict=True))
@@ -130,7 +130,7 @@ def widths(rule: ExactRule, rates: list[tuple[float, float]]) -> list[float]:
     """Mean widths at some rates, every end found on a grid of gains and nuisances (0.0025 apart)."""
     declared = rule.design.declared
     paired, error = declared.family == "paired", declared.error
-    space, plain = design_properties.space(declared, rule.futility), design_properties.space(declared, 0.0)
+    space, plain = designs.space(declared, rule.futility), designs.space(declared, 0.0)
     shares = np.sin(np.linspace(0.0, np.pi / 2, 23)[1:-1]) ** 2
     gains = np.arange(0.00125, 0.9995, 0.0025)
 
@@ -213,7 +213,7 @@ def test_mean_widths_are_those_of_the_design(setting):
 @pytest.mark.parametrize("horizon", [50, 100])
 def test_proved_ends_are_next_to_those_found_on_a_grid(make, horizon):
     declared = make(horizon, claim="either").design.declared
-    ends = design_properties.endings(declared, 0.0)
+    ends = designs.endings(declared, 0.0)
     for place in np.random.default_rng(2).choice(len(ends.n), 15, replace=False):
         state = int(ends.n[place]), int(ends.first[place]), int(ends.second[place])
         proved = after_stop.ends(declared, 0.0, *state, certified=True)

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.sequential.betting_intervals`."""
+"""Tests of `surefoot.sequential.betting`: intervals."""
 
 import math
 from dataclasses import replace

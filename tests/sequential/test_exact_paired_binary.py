@@ -1,4 +1,4 @@
-"""Tests of `surefoot.sequential.exact_paired_binary`."""
+"""Tests of `surefoot.sequential.exact_binary`: pairs."""
 
 import numpy as np
 import pytest

@@ -41,9 +41,7 @@ def test_the_slow_twin_agrees(size, seed):
     budget = int(rng.integers(10 * size, 30 * size))
     streams = (rng.random((budget, size)) < rng.random(size)).astype(float)
     rule = Halve(tuple(f"p{i}" for i in range(size)), budget=budget, binary=True)
-    from surefoot.sequential.round_rules import ties
-
-    pick, counts, fresh = slow(streams.T.tolist(), budget, ties(rule.names, 0)[0].tolist())
+    pick, counts, fresh = slow(streams.T.tolist(), budget, rule.places(size)[0].tolist())
     state = run_ranking(rule, [dict(zip(rule.names, row, strict=True)) for row in streams[: rule.horizon]])[-1]
     assert state.finished
     assert state.named == rule.names[pick]

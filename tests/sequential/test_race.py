@@ -214,7 +214,7 @@ def test_it_is_chosen_where_the_best_of_many_is_asked():
         Setting(policies=many, question="best", within=0.05, environments="shared")
     )
     assert (rule.within, rule.shared) == (0.05, True)
-    with pytest.raises(ValueError, match="`question` must be 'best' for a race"):
+    with pytest.raises(ValueError, match="`question` must be 'best' for race"):
         Race.made(Setting(policies=many))
 
 

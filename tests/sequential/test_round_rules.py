@@ -11,7 +11,9 @@ from surefoot.sequential.round_rules import Standing
 class Toy(Standing):
     """Three policies after 10 rounds: a above c, b between."""
 
-    rule = SimpleNamespace(names=("a", "b", "c"), pairs=(("a", "b"), ("a", "c"), ("b", "c")), horizon=20, most=60)
+    rule = SimpleNamespace(
+        names=("a", "b", "c"), pairs=(("a", "b"), ("a", "c"), ("b", "c")), horizon=20, most=60, joined=(0, 0, 0)
+    )
     rounds = 10
     rollouts = (10, 10, 8)
     totals = (9.0, 6.0, 2.0)

@@ -18,7 +18,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.core.words import Worded, in_its_words
 from surefoot.errors import DataError
 from surefoot.sequential.after_stop import AT_ONCE
-from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
+from surefoot.sequential.exact_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from surefoot.sequential.after_stop import interval_kind as interval_kind
     from surefoot.sequential.closed_ranking import ClosedRanking as ClosedRanking
     from surefoot.sequential.exact_binary import ExactBinary as ExactBinary
-    from surefoot.sequential.exact_paired_binary import ExactPairedBinary as ExactPairedBinary
+    from surefoot.sequential.exact_binary import ExactPairedBinary as ExactPairedBinary
     from surefoot.sequential.finite_horizon_mixture import FiniteHorizonMixture as FiniteHorizonMixture
     from surefoot.sequential.fixed_size import FixedSize as FixedSize
     from surefoot.sequential.halving import Halve as Halve

@@ -15,7 +15,7 @@ from surefoot.core.assumptions import LIST_IN_RANDOM_ORDER, PAIRS_IN_TURN, STOPP
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import design_properties, designs
+from surefoot.sequential import designs
 
 if TYPE_CHECKING:
     from surefoot.sequential.rules import Rule
@@ -97,13 +97,13 @@ def ends(
     """
     from surefoot.numerics.designs import stopped_intervals
 
-    error, every = declared.error, design_properties.space(declared, share)
+    error, every = declared.error, designs.space(declared, share)
     place = every.endings.at(pairs, first, second)
     verdict = int(every.endings.verdict[place])
 
     def near(ours: int, theirs: int) -> float:
         # The end next to 0 follows the order of the p-value, among all runs: futility need not be obeyed.
-        plain = design_properties.space(declared, 0.0)
+        plain = designs.space(declared, 0.0)
         return stopped_intervals.near_end(plain, plain.endings.at(pairs, ours, theirs), error)
 
     low = (
@@ -143,10 +143,10 @@ def of_list(rule: Rule[Any], declared: designs.Declared, place: tuple[int, int, 
 @lru_cache(maxsize=512)
 def list_ends(declared: designs.Declared, share: float, pairs: int, first: int, second: int) -> tuple[float, float]:
     """The lowest and the highest gain of the list left, as shares of the range, after a stop in this state."""
-    error, every = declared.error, design_properties.listed(declared, share)
+    error, every = declared.error, designs.listed(declared, share)
     place = every.endings.at(pairs, first, second)
     verdict = int(every.endings.verdict[place])
-    plain = design_properties.listed(declared, 0.0)
+    plain = designs.listed(declared, 0.0)
     low = -every.swapped().far_end(place, error) if verdict <= 0 else 0.0
     high = every.far_end(place, error) if verdict >= 0 else 0.0
     if verdict > 0:

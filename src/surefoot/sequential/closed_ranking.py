@@ -32,10 +32,9 @@ from surefoot.sequential.round_rules import (
     Pair,
     RoundRule,
     Standing,
-    against_settled,
+    checked_joined,
     checked_pausing,
     claimed_part,
-    hardly_decidable,
     ranked,
 )
 from surefoot.sequential.rules import in_range
@@ -143,10 +142,7 @@ class ClosedRanking(RoundRule["ClosedRankingState"]):
         set_, names = object.__setattr__, self.names
         set_(self, "futility", checked_pausing(self.futility))
         self._check_question()
-        joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * len(names)
-        if len(joined) != len(names) or list(joined) != sorted(joined) or joined[1]:
-            must = "hold a round for each policy, rising, the first two 0"
-            raise _check.refused("joined", must, self.joined)
+        joined = checked_joined(self.joined, len(names))
         set_(self, "joined", joined)
         if self.baseline is not None and joined[names.index(self.baseline)]:
             raise _check.refused("question", "name a baseline that runs from the start", self.question)
@@ -443,10 +439,8 @@ class ClosedRankingState(Standing, Record):
     def settled(self) -> str:
         """How much is settled, in words."""
         rule = self.rule
-        if rule.question == "ranking":
+        if rule.question == "ranking" or rule.baseline is not None:
             return self.places_settled
-        if rule.baseline is not None:
-            return against_settled(rule, len(self.open))
         if rule.top is not None:
             open_ = [name for name in self.leaders if name not in self.best]
             sure = f"the best {rule.top}, perhaps tied" if not open_ else f"of the best {rule.top}, perhaps tied"
@@ -456,14 +450,6 @@ class ClosedRankingState(Standing, Record):
             return f"{self.best[0]} is best" + (", perhaps tied" if rule.question == "best or tied" else "")
         tied = f"{self.best[0]} is best, perhaps tied; " if self.best else ""
         return f"{tied}{', '.join(self.leaders)} may be best"
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The pairs that are paused, and who joined when."""
-        rule = self.rule
-        late = zip(rule.names, rule.joined, strict=True)
-        joined = [f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_]
-        return (*hardly_decidable(self.futile, rule.horizon), *joined)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as JSON-ready data; the gamblers are left out and played anew when needed."""

@@ -22,7 +22,7 @@ from surefoot.core.interval import Certified, Interval
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import after_stop, betting_intervals, design_properties, designs
+from surefoot.sequential import after_stop, designs, finite_horizon_mixture
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.rules import CODES, Chances, Rule, State, checked_futility
 
@@ -100,7 +100,7 @@ class ExactRule(Rule[E]):
         It holds for every success rate (or for every number of pairs that differ) when the policies are equal, and
         bounds every case in which the claim is false.
         """
-        low, high, at = design_properties.certificate(self.design.declared)
+        low, high, at = designs.certificate(self.design.declared)
         return Certified(low, high, at, f"the largest error in each direction of {self.title}")
 
     def operating(self, first: float, second: float, *, curtailed: bool = True) -> Chances:
@@ -119,7 +119,7 @@ class ExactRule(Rule[E]):
         from surefoot.numerics.designs.operating import characteristics
 
         design = self.design
-        quits = design_properties.quits(design.declared, self.futility) if curtailed else None
+        quits = designs.quits(design.declared, self.futility) if curtailed else None
         return self.told(characteristics(design.walk(), design.limits, chances[1], chances[0], quits=quits))
 
     @staticmethod
@@ -144,7 +144,7 @@ class ExactRule(Rule[E]):
         """The state after a checked pair."""
         counted: E = state.counted(first == self.high, second == self.high)
         verdict, p_value = self.judge(counted.pairs, counted.counts)
-        companion = betting_intervals.followed(state.companion, first, second)
+        companion = finite_horizon_mixture.companion_after(state.companion, first, second)
         return replace(counted, p_value=p_value, verdict=verdict, companion=companion)
 
     def judge(self, pairs: int, counts: Counts) -> tuple[Verdict, float]:
@@ -160,7 +160,7 @@ class ExactRule(Rule[E]):
         return verdict, self._p_value(pairs, counts, verdict)
 
     def _p_value(self, pairs: int, counts: Counts, verdict: Verdict) -> float:
-        """The largest chance, over equal policies, to end at least as far; see `design_properties.tail` for the order.
+        """The largest chance, over equal policies, to end at least as far; see `designs.tail` for the order.
 
         Before the end it is 1: only where the run ends has a place in the ordering. A run undecided at the horizon
         comes after all that were decided, in the order of the gain.
@@ -172,7 +172,7 @@ class ExactRule(Rule[E]):
         sides = 2.0 if self.claim == "either" else 1.0
         if not decided and first <= second:
             return 1.0
-        tail = design_properties.tail(self.design.declared, pairs, second, first, decided)
+        tail = designs.tail(self.design.declared, pairs, second, first, decided)
         whole = 1.0 - self.confidence
         # The certificate bounds every decision; and without a verdict no p-value may look like one.
         return min(sides * tail, whole) if decided else min(1.0, max(sides * tail, math.nextafter(whole, 1.0)))
@@ -188,7 +188,7 @@ class ExactRule(Rule[E]):
     def _gives_up(self, pairs: int, counts: Counts, share: float) -> bool:
         from surefoot.numerics.designs import design_search
 
-        quits = design_properties.quits(self.design.declared, share)
+        quits = designs.quits(self.design.declared, share)
         return bool(design_search.given_up(quits, pairs, counts.second, counts.first))
 
     def tallies(self, first: Flags, second: Flags) -> tuple[Ints, Ints]:
@@ -200,7 +200,7 @@ class ExactRule(Rule[E]):
         from surefoot.numerics.designs import design_search
 
         limits, both = self.design.limits, self.claim == "either"
-        quits = design_properties.quits(self.design.declared, self.futility)
+        quits = designs.quits(self.design.declared, self.futility)
         pairs = min(first.shape[1], self.horizon)
         times, codes = np.empty(len(first), np.int64), np.empty(len(first), np.int8)
         now = np.arange(1, pairs + 1)
@@ -265,7 +265,7 @@ class ExactState(State[X]):
         """
         if not self._stopped:
             return self.observed
-        found = design_properties.endings(self.rule.design.declared, self.rule.futility)
+        found = designs.endings(self.rule.design.declared, self.rule.futility)
         return self.rule.width * float(found.gain[found.at(self.pairs, *self.counts)])
 
     @property
@@ -327,7 +327,7 @@ class ExactState(State[X]):
         """
         rule, bets = self.rule, self.companion.interval
         near, width = rule.near, self.companion.rule.width
-        low, high = self.companion.ends(rule.error - design_properties.strays(rule.design.declared, near))
+        low, high = self.companion.ends(rule.error - designs.strays(rule.design.declared, near))
         if self.verdict is Verdict.BETTER:
             low = max(bets.low, math.nextafter(0.0, 1.0))
         else:
@@ -353,7 +353,7 @@ class ExactState(State[X]):
     @property
     def standing(self) -> Standing:
         """Where the counts stand in the region in which the rule goes on."""
-        limits, best = self.rule.design.limits, design_properties.closest(self.rule.design.declared)
+        limits, best = self.rule.design.limits, designs.closest(self.rule.design.declared)
         first, second = self.counts
         both = self.rule.claim == "either"
 
@@ -390,7 +390,7 @@ class ExactState(State[X]):
             design, counts = self.rule.design, self.counts
             place = self.pairs, counts.second, counts.first
             share = 0.0 if self.overridden or self.finished else self.rule.futility
-            quits = design_properties.quits(design.declared, share)
+            quits = designs.quits(design.declared, share)
             better, worse = onward(design.walk(), design.limits, place, other, one, quits=quits)
         return {"better": better, "worse": worse, "undecided": max(0.0, 1.0 - better - worse)}
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from surefoot import _check
 from surefoot.core import formatting
+from surefoot.core.interval import Interval
 from surefoot.numerics.betting import list_bets
 from surefoot.numerics.betting.mean_bets import total
-from surefoot.sequential.betting import BettingRule, Outcome, Past
+from surefoot.sequential.betting import BettingRule, BettingState, Outcome, Past
 from surefoot.sequential.registry import Lists, Setting, registered
+from surefoot.sequential.rules import Rule
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats
@@ -214,3 +216,28 @@ def _whole(memory: Floats) -> Floats:
 
 def _at_end(scores: Floats) -> Flags:
     return np.equal(scores, 0.0) | np.equal(scores, 1.0)
+
+
+APART = "This interval comes from betting on the same pairs, not from the rule: it may hold 0 after a verdict."
+
+
+def companion_begun(rule: Rule[Any]) -> BettingState:
+    """Bets on the same pairs, for the interval of a rule on successes that does not bet: a statement apart."""
+    return FiniteHorizonMixture(
+        rule.horizon, confidence=rule.confidence, claim=rule.claim, low=rule.low, high=rule.high, binary=True
+    ).start()
+
+
+def companion_after(companion: BettingState, first: float, second: float) -> BettingState:
+    """The companion after one more pair; it stays where it has decided."""
+    return companion if companion.finished else companion.rule.step(companion, (first, second))
+
+
+def companion_interval(companion: BettingState, gain: float, pairs: int) -> Interval:
+    """Where the gain lies, marked as a statement apart.
+
+    The observed gain and the pairs are those of the rule: bets that have decided follow no further pair.
+    """
+    found = companion.interval
+    low, high = min(found.low, gain), max(found.high, gain)
+    return replace(found, low=low, high=high, estimate=gain, trials=pairs, notes=(APART,))

@@ -24,9 +24,8 @@ from surefoot.numerics.rates import best_of_many
 from surefoot.numerics.rates.best_of_many import Stage
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.round_rules import MOST, RoundRule, ranked, ties
 from surefoot.sequential.rules import in_range
-from surefoot.sequential.selection import SelectionState
+from surefoot.sequential.selection import SelectionRule, SelectionState
 from surefoot.stats.rates import clopper_pearson_lower
 from surefoot.stats.score_means import score_mean_lower
 
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 @registered
 @dataclass(frozen=True, slots=True)
-class Halve(RoundRule["HalveState"]):
+class Halve(SelectionRule["HalveState"]):
     """A budget spent in stages on 2 to 1,000 policies, then on fresh rollouts of the one picked.
 
     It does not claim that the one picked is the best. The stages are fixed beforehand; results decide only who goes on.
@@ -66,7 +65,6 @@ class Halve(RoundRule["HalveState"]):
     _: KW_ONLY
     budget: int = 0
     share: float = 0.7
-    seed: int = 0
 
     name: ClassVar[str] = "halve"
     title: ClassVar[str] = "halving"
@@ -74,28 +72,22 @@ class Halve(RoundRule["HalveState"]):
     summary: ClassVar[str] = "Spends a budget in stages and confirms the one picked on fresh rollouts; claims no best."
     place: ClassVar[int] = 95
     chosen_to: ClassVar[int | None] = 0
-    policies: ClassVar[tuple[int, int | None]] = (2, MOST)
-    questions: ClassVar[tuple[str, ...]] = ("best", "best or tied")
-    finds_one: ClassVar[bool] = True
     promise: ClassVar[str] = "halving promise"
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
         """The rule as it is declared in this setting."""
-        if setting.question not in cls.questions:
-            raise _check.refused("question", "be 'best' for halving", setting.question)
+        told = cls.questioned(setting)
         for name, nothing in (("within", None), ("futility", 0.0)):
             given = getattr(setting, name)
             if given != nothing:
                 raise _check.refused(name, "be left out for halving", given, "Use rule = 'race'.")
         if setting.budget is None:
             raise _check.wrong("budget", "be given for halving, such as 500.")
-        return cls(**ranked(setting), budget=setting.budget)
+        return cls(**told)
 
     def __post_init__(self) -> None:
         count = len(self.names)
-        if count > MOST:
-            raise _check.wrong("names", f"be at most {MOST:,} policies; got {count:,}.", self.names)
         budget = _check.whole(self.budget, "budget", least=1)
         if not 0.0 < _check.real(self.share, "share") < 1.0:
             raise _check.refused("share", "be strictly between 0 and 1", self.share)
@@ -106,8 +98,7 @@ class Halve(RoundRule["HalveState"]):
         rounds = sum(stage.rollouts for stage in plan)
         used = sum(stage.policies * stage.rollouts for stage in plan)
         object.__setattr__(self, "horizon", rounds + budget - used)
-        RoundRule.__post_init__(self)
-        _check.whole(self.seed, "seed")
+        SelectionRule.__post_init__(self)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -123,11 +114,6 @@ class Halve(RoundRule["HalveState"]):
     def most(self) -> int:
         """All rollouts: the budget."""
         return self.budget
-
-    @property
-    def games(self) -> int:
-        """A mean for every policy."""
-        return len(self.names)
 
     def start(self) -> HalveState:
         """The state before the first round."""
@@ -161,7 +147,7 @@ class Halve(RoundRule["HalveState"]):
         place = ends.index(at) + 1
         count = self.stages[place].policies if place < len(self.stages) else 1
         running = np.array([[word == "running" for word in state.standings]])
-        stays = best_of_many.kept_of(running, np.array([state.estimates]), ties(self.names, self.seed), count)[0]
+        stays = best_of_many.kept_of(running, np.array([state.estimates]), self.places(len(self.names)), count)[0]
         words = tuple("running" if stay else "out" for stay in stays)
         return replace(state, standings=words, named=self.names[int(stays.argmax())] if count == 1 else None)
 
@@ -169,7 +155,7 @@ class Halve(RoundRule["HalveState"]):
         """See `RoundRule.played`; a policy reads its scores in order, again from the start at their end."""
         unit = (scores - self.low) / (self.high - self.low)
         studies, _, size = unit.shape
-        order = np.broadcast_to(ties(self.names, self.seed), (studies, size))
+        order = np.broadcast_to(self.places(len(self.names)), (studies, size))
         end = best_of_many.halved(self.stages, self.budget, order, race_bets.reader(unit))
         return end.counts, np.zeros((studies, size, size), bool), np.ones(studies, bool)
 

@@ -20,9 +20,9 @@ from surefoot.numerics.betting import race_bets
 from surefoot.numerics.betting.race_bets import OUT, SETTLED, WITHDRAWN, Terms
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.round_rules import MOST, Pair, RoundRule, ranked, ties
+from surefoot.sequential.round_rules import Pair, checked_joined
 from surefoot.sequential.rules import in_range
-from surefoot.sequential.selection import SelectionState
+from surefoot.sequential.selection import SelectionRule, SelectionState
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
@@ -51,7 +51,7 @@ class RaceState(SelectionState, Record):
         bets: The gamblers.
     """
 
-    rule: Any  # a `Race`, whose file imports this one
+    rule: Any  # a `Race`, which stands below
     rounds: int
     rollouts: tuple[int, ...]
     totals: tuple[float, ...]
@@ -180,7 +180,7 @@ _WORDS = {OUT: "out", race_bets.RUNNING: "running", SETTLED: "settled", WITHDRAW
 
 @registered
 @dataclass(frozen=True, slots=True)
-class Race(RoundRule[RaceState]):
+class Race(SelectionRule[RaceState]):
     """A race of 2 to 1,000 policies for the best one, or one `within` so much of it, declared before the first rollout.
 
     Every running policy runs once a round; the leader runs several times, as `RaceState.turns` says, unless conditions
@@ -220,9 +220,7 @@ class Race(RoundRule[RaceState]):
     _: KW_ONLY
     within: float | None = None
     shared: bool = False
-    budget: int | None = None
     futility: float = 0.0
-    seed: int = 0
     joined: tuple[int, ...] = ()
 
     name: ClassVar[str] = "race"
@@ -231,21 +229,16 @@ class Race(RoundRule[RaceState]):
     summary: ClassVar[str] = "Names the best of many policies, or one nearly as good; whoever is out stops at once."
     place: ClassVar[int] = 85
     chosen_to: ClassVar[int | None] = None
-    policies: ClassVar[tuple[int, int | None]] = (2, MOST)
-    questions: ClassVar[tuple[str, ...]] = ("best", "best or tied")
     gives_up: ClassVar[bool] = True
     widens: ClassVar[bool] = True
     loses: ClassVar[bool] = True
-    finds_one: ClassVar[bool] = True
     promise: ClassVar[str] = "race promise"
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
         """The race as it is declared in this setting."""
-        if setting.question not in cls.questions:
-            raise _check.refused("question", "be 'best' for a race", setting.question)
-        told: dict[str, Any] = {"within": setting.within, "budget": setting.budget, "futility": setting.futility}
-        return cls(**ranked(setting), shared=setting.paired, **told)
+        told = cls.questioned(setting) | {"within": setting.within, "futility": setting.futility}
+        return cls(**told, shared=setting.paired)
 
     @classmethod
     def suits(cls, setting: Setting) -> bool:
@@ -253,10 +246,8 @@ class Race(RoundRule[RaceState]):
         return cls.stands(setting) and cls.chosen(setting)
 
     def __post_init__(self) -> None:
-        RoundRule.__post_init__(self)
+        SelectionRule.__post_init__(self)
         count, set_ = len(self.names), object.__setattr__
-        if count > MOST:
-            raise _check.wrong("names", f"be at most {MOST:,} policies; got {count:,}.", self.names)
         _check.whole(self.horizon, "horizon", least=2)
         if self.within is not None:
             set_(self, "within", _check.real(self.within, "within"))
@@ -272,11 +263,7 @@ class Race(RoundRule[RaceState]):
             must = "be from 0 (never) to below 0.5" + (", and 0 beside `within`" if self.within is not None else "")
             raise _check.refused("futility", must, self.futility)
         set_(self, "futility", futility)
-        _check.whole(self.seed, "seed")
-        joined = tuple(_check.whole(round_, "joined") for round_ in self.joined) or (0,) * count
-        if len(joined) != count or list(joined) != sorted(joined) or joined[1]:
-            raise _check.refused("joined", "hold a round for each policy, rising, the first two 0", self.joined)
-        set_(self, "joined", joined)
+        set_(self, "joined", checked_joined(self.joined, count))
 
     @property
     def terms(self) -> Terms:
@@ -284,10 +271,6 @@ class Race(RoundRule[RaceState]):
         near = None if self.within is None else self.within / (self.high - self.low)
         error = 1.0 - self.confidence
         return Terms(error, self.horizon, near, self.binary, self.shared, self.budget, self.futility)
-
-    def places(self, size: int) -> Ints:
-        """The place of each of the first so many policies among ties, drawn by the seed from its name alone."""
-        return ties(self.names[:size], self.seed)
 
     def start(self) -> RaceState:
         """The state before the first round."""
@@ -418,11 +401,6 @@ class Race(RoundRule[RaceState]):
         return self.budget or self.horizon * int(
             race_bets.Race.begin(self.terms, self.places(self.games)).turns().sum()
         )
-
-    @property
-    def games(self) -> int:
-        """A bet on every policy."""
-        return len(self.names)
 
     def played(self, scores: Floats) -> tuple[Ints, Flags, Flags]:
         """See `RoundRule.played`; claims are that the one named is better than those that are out.

@@ -29,10 +29,8 @@ from surefoot.sequential.round_rules import (
     Pair,
     RoundRule,
     Standing,
-    against_settled,
     checked_pausing,
     claimed_part,
-    hardly_decidable,
     ranked,
 )
 from surefoot.stats.multiplicity import bonferroni, holm
@@ -379,15 +377,3 @@ class RankingState(Standing, Record):
         high = max(high, 0.0, observed)
         method = f"{seen.method}, Holm-compatible"
         return claimed_part(replace(seen, low=low, high=high, method=method), verdict)
-
-    @property
-    def settled(self) -> str:
-        """How much is settled, in words."""
-        if self.rule.baseline is None:
-            return self.places_settled
-        return against_settled(self.rule, len(self.undecided))
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The pairs that are paused."""
-        return hardly_decidable(self.futile, self.rule.horizon)

@@ -21,7 +21,7 @@ from surefoot.core.record import Record
 
 ROOM = "surefoot.sequential"
 PAIRS: Mapping[str, tuple[str, ...]] = {
-    "exact": ("exact_binary", "exact_paired_binary"),
+    "exact": ("exact_binary",),
     "mixture": ("finite_horizon_mixture",),
     "nscore": ("nscore",),
     "wsr": ("wsr",),

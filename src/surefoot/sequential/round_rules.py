@@ -6,7 +6,6 @@ and `step(state, scores)` the state after one more round.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -211,12 +210,6 @@ def claimed_part(seen: Interval, verdict: Verdict) -> Interval:
     return replace(seen, low=low, high=high, estimate=estimate, notes=(*seen.notes, *moved))
 
 
-def ties(names: Sequence[str], seed: int) -> Ints:
-    """The place of each policy among ties, drawn by the seed from its name alone."""
-    keys = [hashlib.sha256(f"{seed} {name}".encode()).digest() for name in names]
-    return np.argsort(np.argsort(np.array([int.from_bytes(key[:7], "big") for key in keys])))[None]
-
-
 def ranked(setting: Setting) -> dict[str, Any]:
     """What every ranking is told.
 
@@ -243,15 +236,16 @@ def checked_pausing(value: Any) -> float:
     return futility
 
 
-def against_settled(rule: Any, still_open: int) -> str:
-    """How many comparisons with the baseline are settled, in words."""
-    asked = len(rule.names) - 1
-    return f"{asked - still_open} of {asked} were shown to differ from {rule.baseline}"
+def checked_joined(joined: Iterable[Any], count: int) -> tuple[int, ...]:
+    """After how many rounds each of so many policies joined; left out, all are there from the start.
 
-
-def hardly_decidable(pairs: Iterable[Pair], horizon: int) -> tuple[str, ...]:
-    """The pairs that are paused, a sentence each."""
-    return tuple(f"{one} and {other}: not decidable within {horizon:,} rounds." for one, other in pairs)
+    Raises:
+        ValueError: There is not a round for each, they do not rise, or fewer than two policies begin.
+    """
+    rounds = tuple(_check.whole(round_, "joined") for round_ in joined) or (0,) * count
+    if len(rounds) != count or list(rounds) != sorted(rounds) or rounds[1]:
+        raise _check.refused("joined", "hold a round for each policy, rising, the first two 0", joined)
+    return rounds
 
 
 def run_ranking(rule: RoundRule[S], rounds: Iterable[Mapping[str, Any]]) -> list[S]:
@@ -415,12 +409,23 @@ class Standing(ABC):
 
     @property
     def places_settled(self) -> str:
-        """How many places are settled, in words."""
+        """How many places, or comparisons with a baseline, are settled, in words."""
+        if baseline := getattr(self.rule, "baseline", None):
+            asked = len(self.rule.names) - 1
+            return f"{asked - len(self.undecided)} of {asked} were shown to differ from {baseline}"
         if self.complete:
             return "All places are settled"
         return f"{sum(best < worst for best, worst in self.ranks)} places are open"
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences below the table."""
-        return ()
+        """Sentences below the table: the pairs that are paused, and who joined when."""
+        horizon = self.rule.horizon
+        paused = [f"{one} and {other}: not decidable within {horizon:,} rounds." for one, other in self.paused]
+        return (*paused, *self.joinings)
+
+    @property
+    def joinings(self) -> tuple[str, ...]:
+        """Who joined when, a sentence each."""
+        late = zip(self.rule.names, self.rule.joined, strict=True)
+        return tuple(f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_)

@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot.core.interval import Interval
 from surefoot.core.verdict import Verdict
-from surefoot.sequential import betting_intervals
+from surefoot.sequential import finite_horizon_mixture
 from surefoot.sequential.betting import BettingState
 from surefoot.sequential.registry import registered
 from surefoot.sequential.rules import CODES, Rule, State, log_target
@@ -58,7 +58,12 @@ class Savi(Rule["SaviState"]):
         """The state before the first pair."""
         sides = 2 if self.claim == "either" else 1
         return SaviState.undecided(
-            self, first=0, second=0, log_wealths=(0.0,) * sides, log_best=0.0, companion=betting_intervals.begun(self)
+            self,
+            first=0,
+            second=0,
+            log_wealths=(0.0,) * sides,
+            log_best=0.0,
+            companion=finite_horizon_mixture.companion_begun(self),
         )
 
     def advance(self, state: SaviState, first: float, second: float) -> SaviState:
@@ -84,7 +89,7 @@ class Savi(Rule["SaviState"]):
             second=state.second + other,
             log_wealths=logs,
             log_best=best,
-            companion=betting_intervals.followed(state.companion, first, second),
+            companion=finite_horizon_mixture.companion_after(state.companion, first, second),
         )
 
     def play(self, first: Floats, second: Floats) -> tuple[Ints, NDArray[np.int8]]:
@@ -148,4 +153,4 @@ class SaviState(State[Savi]):
     def interval(self) -> Interval:
         """Where the gain lies, valid at any moment: a betting interval, a statement apart that may still hold 0."""
         gain = self.rule.width * (self.first - self.second) / max(1, self.pairs)
-        return betting_intervals.interval_of(self.companion, gain, self.pairs)
+        return finite_horizon_mixture.companion_interval(self.companion, gain, self.pairs)

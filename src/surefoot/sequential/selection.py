@@ -1,8 +1,10 @@
-"""States of rules that find one of many policies."""
+"""Rules that find one of many policies, and their states."""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -13,9 +15,56 @@ from surefoot.core.scores import Scores
 from surefoot.core.verdict import Verdict
 from surefoot.numerics.betting.race_bets import running_low
 from surefoot.sequential.history import Trail
-from surefoot.sequential.round_rules import Standing
+from surefoot.sequential.registry import Setting
+from surefoot.sequential.round_rules import MOST, RoundRule, Standing, ranked
 from surefoot.stats.letters import Letters, compact_letters
 from surefoot.stats.means import betting_sequence
+
+if TYPE_CHECKING:
+    from surefoot.numerics.arrays import Ints
+
+S = TypeVar("S", bound="SelectionState")
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionRule(RoundRule[S]):
+    """A rule that finds one of 2 to 1,000 policies.
+
+    Attributes:
+        budget: The most rollouts of all policies together.
+        seed: Draws the order in which ties are broken; it does not depend on the order of the names.
+    """
+
+    _: KW_ONLY
+    budget: int | None = None
+    seed: int = 0
+
+    policies: ClassVar[tuple[int, int | None]] = (2, MOST)
+    questions: ClassVar[tuple[str, ...]] = ("best", "best or tied")
+    finds_one: ClassVar[bool] = True
+
+    @classmethod
+    def questioned(cls, setting: Setting) -> dict[str, Any]:
+        """What such a rule is told; a question that it does not answer is refused."""
+        if setting.question not in cls.questions:
+            raise _check.refused("question", f"be 'best' for {cls.title}", setting.question)
+        return ranked(setting) | {"budget": setting.budget}
+
+    def __post_init__(self) -> None:
+        RoundRule.__post_init__(self)
+        if len(self.names) > MOST:
+            raise _check.wrong("names", f"be at most {MOST:,} policies; got {len(self.names):,}.", self.names)
+        _check.whole(self.seed, "seed")
+
+    @property
+    def games(self) -> int:
+        """A bet on, or a mean for, every policy."""
+        return len(self.names)
+
+    def places(self, size: int) -> Ints:
+        """The place of each of the first so many policies among ties, drawn by the seed from its name alone."""
+        keys = [hashlib.sha256(f"{self.seed} {name}".encode()).digest() for name in self.names[:size]]
+        return np.argsort(np.argsort(np.array([int.from_bytes(key[:7], "big") for key in keys])))[None]
 
 
 class SelectionState(Standing):
@@ -100,8 +149,7 @@ class SelectionState(Standing):
     @property
     def remarks(self) -> tuple[str, ...]:
         """The bound of the one named, in a sentence, and who joined when."""
-        late = zip(self.rule.names, self.rule.joined, strict=True)
-        said = [f"{name} joined after {formatting.counted(round_, 'round')}." for name, round_ in late if round_]
+        said = list(self.joinings)
         if self.named:
             bound = formatting.number(self.lower(self.named), "rate" if self.rule.binary else "score", "down")
             verb = "succeeds in" if self.rule.binary else "scores"

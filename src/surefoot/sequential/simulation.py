@@ -14,14 +14,9 @@ from surefoot.sequential.round_rules import RoundRule
 from surefoot.sequential.rules import CODES, Rule, S
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from surefoot.numerics.arrays import Flags, Ints
-
-if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from surefoot.numerics.arrays import Floats, Ints
+    from surefoot.numerics.arrays import Flags, Floats, Ints
 
     Verdicts = NDArray[np.object_]
 

@@ -14,7 +14,7 @@ from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.after_stop import AT_ONCE, IntervalKind
-from surefoot.sequential.exact_paired_binary import ExactPairedBinaryState
+from surefoot.sequential.exact_binary import ExactPairedBinaryState
 from surefoot.sequential.list_mean import ListMean, run_list
 from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run

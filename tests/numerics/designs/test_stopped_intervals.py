@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from surefoot.numerics.designs import stopped_intervals
-from surefoot.sequential import ExactBinary, ExactPairedBinary, after_stop, design_properties
+from surefoot.sequential import ExactBinary, ExactPairedBinary, after_stop, designs
 from surefoot.sequential.exact_rules import Counts
 from tests.oracles import after_stop as twin
 from tests.oracles import exact_designs as tables
@@ -71,9 +71,7 @@ def test_each_end_is_where_its_own_test_ends(make, claim, futility):
             ]
             assert chances[0] <= error
             if end and end + 0.004 < abs(
-                design_properties.endings(rule.design.declared, 0.0).gain[
-                    design_properties.endings(rule.design.declared, 0.0).at(n, f, s)
-                ]
+                designs.endings(rule.design.declared, 0.0).gain[designs.endings(rule.design.declared, 0.0).at(n, f, s)]
             ):
                 assert chances[1] > error
         seen.add(verdict)
@@ -89,7 +87,7 @@ SHARES = np.linspace(0.0, 1.0, 21)
 def tiny(make):
     """All endings of three pairs, fast and slow."""
     rule = make(3, claim="either", confidence=0.5)
-    space = design_properties.space(rule.design.declared, 0.0)
+    space = designs.space(rule.design.declared, 0.0)
     every = twin.reached(slow_rule(rule), 3, moves(make), lambda n, s, f: rule.hopeless(n, Counts(f, s)))
     ends = space.endings
     places = [tuple(map(int, place)) for place in zip(ends.n, ends.second, ends.first, strict=True)]
@@ -194,7 +192,7 @@ def test_the_crossing_is_that_of_the_higher_peak(share, between, level):
 @settings(max_examples=30)
 def test_a_region_is_called_below_only_when_it_is(make, data):
     rule = make(20, claim="either")
-    space = design_properties.space(rule.design.declared, 0.0)
+    space = designs.space(rule.design.declared, 0.0)
     seed = data.draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
     chosen = space.counted.chosen(rng.random(len(space.endings.n)) < data.draw(st.sampled_from([0.02, 0.1, 0.5])))
@@ -211,12 +209,12 @@ def test_a_region_is_called_below_only_when_it_is(make, data):
 
 
 def test_an_empty_set_is_below_everything():
-    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
+    space = designs.space(ExactBinary(20).design.declared, 0.0)
     assert stopped_intervals.is_below(space.counted.chosen(space.endings.n < 0), (0.0, 1.0), 1e-9)
 
 
 def test_what_is_not_settled_is_not_called_below(monkeypatch):
-    space = design_properties.space(ExactBinary(20).design.declared, 0.0)
+    space = designs.space(ExactBinary(20).design.declared, 0.0)
     better = space.counted.chosen(space.endings.verdict > 0)
     level = 1.02 * stopped_intervals.peak(better, 0.1)[0]
     assert stopped_intervals.is_below(better, (0.1, 0.1), level)
@@ -236,7 +234,7 @@ def test_the_interval_of_the_list_covers_every_list(claim, futility):
     horizon = 20
     rule = ExactPairedBinary(horizon, claim=claim, confidence=0.9, futility=futility)
     declared = rule.design.declared
-    ends = design_properties.endings(declared, futility)
+    ends = designs.endings(declared, futility)
     places = list(zip(ends.n.tolist(), ends.first.tolist(), ends.second.tolist(), strict=True))
     shown = [after_stop.of_list(rule, declared, place, gain) for place, gain in zip(places, ends.gain, strict=True)]
     low, high = np.array([(one.low, one.high) for one in shown]).T

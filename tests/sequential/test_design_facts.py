@@ -1,10 +1,10 @@
-"""Tests of `surefoot.sequential.design_properties`."""
+"""Tests of `surefoot.sequential.designs`: what follows from a table."""
 
 import numpy as np
 import pytest
 
 from surefoot.numerics.designs.operating import characteristics
-from surefoot.sequential import ExactBinary, design_properties
+from surefoot.sequential import ExactBinary, designs
 from surefoot.sequential.exact_rules import Counts, ExactRule
 from surefoot.study.plans import FUTILITY
 from tests.oracles import after_stop as twin
@@ -24,7 +24,7 @@ def test_pairs_when_equal_and_power_lost(horizon, before, after):
     plain, given = ExactBinary(horizon, claim="either"), ExactBinary(horizon, claim="either", futility=0.02)
     pairs, power = [], []
     for rule in (plain, given):
-        quits = design_properties.quits(rule.design.declared, rule.futility)
+        quits = designs.quits(rule.design.declared, rule.futility)
         walk, limits = rule.design.walk(), rule.design.limits
         pairs.append(float(characteristics(walk, limits, equal, equal, quits=quits).pairs.mean()))
         power.append(characteristics(walk, limits, second, first, quits=quits).first.sum(axis=1))
@@ -42,7 +42,7 @@ def test_pairs_when_equal_and_power_lost(horizon, before, after):
 def test_pairs_when_equal_at_the_longest_horizon():
     equal = np.array([0.5, 0.7, 0.9])
     rule = ExactBinary(500, claim="either", futility=0.02)
-    quits = design_properties.quits(rule.design.declared, 0.02)
+    quits = designs.quits(rule.design.declared, 0.02)
     assert characteristics(rule.design.walk(), rule.design.limits, equal, equal, quits=quits).pairs.mean() <= 325
 
 
@@ -52,7 +52,7 @@ def test_a_one_sided_claim_gives_up_early_when_equal_and_sooner_when_worse(horiz
     first, second = np.array([0.75, 0.9, 0.95, 0.2]), np.array([0.6, 0.6, 0.85, 0.1])
     rule = ExactBinary(horizon, futility=FUTILITY["first better"])
     walk, limits, equal = rule.design.walk(), rule.design.limits, np.array([0.5, 0.7, 0.9])
-    certain, declared = (design_properties.quits(rule.design.declared, share) for share in (0.0, rule.futility))
+    certain, declared = (designs.quits(rule.design.declared, share) for share in (0.0, rule.futility))
     before, after = (characteristics(walk, limits, equal, equal, quits=q).pairs.mean() for q in (certain, declared))
     assert 0.32 <= 1 - after / before <= 0.45
     assert after <= most
@@ -76,7 +76,7 @@ def test_the_estimate_is_the_mean_first_pair_of_all_runs_that_end_there(make, cl
     slow = slow_rule(rule)
     gains = twin.rao_blackwell(slow, horizon, moves(make), giving_up(rule))
     chances = twin.survival(slow, horizon, moves(make), giving_up(rule))
-    found = design_properties.endings(rule.design.declared, futility)
+    found = designs.endings(rule.design.declared, futility)
     assert len(found.n) == len(gains)
     for (n, s, f), gain in gains.items():
         place = found.at(n, f, s)
@@ -95,7 +95,7 @@ def test_the_estimate_is_unbiased_by_summation(make, claim, futility, horizon):
     from scipy.stats import binom
 
     rule = make(horizon, claim=claim, futility=futility)
-    found = design_properties.endings(rule.design.declared, futility)
+    found = designs.endings(rule.design.declared, futility)
     together = found.first + found.second
     for first, second in ((0.75, 0.6), (0.3, 0.3), (0.2, 0.7), (0.01, 0.0), (0.04, 0.9)):
         if make is ExactBinary:
