@@ -25,6 +25,7 @@ THREE = {"policies": ("a", "b", "c"), "horizon": 60}
         ({**THREE, "question": "ranking"}, (0.8, 0.65, 0.5)),
         ({**THREE, "question": "best"}, (0.8, 0.65, 0.5)),
         ({**THREE, "question": "against a"}, (0.8, 0.65, 0.5)),
+        ({**THREE, "question": "best", "within": 0.1}, (0.8, 0.78, 0.5)),
         ({"policies": ("new", "old")}, (0.7, 0.6)),
         ({"policies": ("new", "old"), "measure": "score"}, (0.7, 0.6)),
     ],

@@ -212,11 +212,13 @@ def _questions(plan: Plan) -> Iterator[tuple[str, Plan]]:
                     yield question, other
 
 
-def _asking(plan: Plan, policies: tuple[str, ...], question: str, horizon: int | None = None) -> Plan:
+def _asking(
+    plan: Plan, policies: tuple[str, ...], question: str, horizon: int | None = None, within: float | None = None
+) -> Plan:
     """The plan of another question, of some of its policies."""
     details = tuple(one for one in plan.policy_details if one.name in policies)
     other: dict[str, Any] = {"policies": policies, "policy_details": details, "question": question}
-    fitting: dict[str, Any] = {"rule": None, "within": None, "budget": None, "futility": None}
+    fitting: dict[str, Any] = {"rule": None, "within": within, "budget": None, "futility": None}
     return dataclasses.replace(plan, **other, **fitting, horizon=horizon or plan.horizon)
 
 
@@ -244,8 +246,8 @@ def _needed(plan: Plan, rates: Sequence[Law], chance: float, rng: int, runs: int
     """About how many rollouts answer the question with a chance of 80%: between two horizons, on the normal scale."""
     before, tried = (plan.horizon, chance), list(_longer(plan))
     for horizon in tried:
-        other = _asking(plan, plan.policies, plan.question, horizon)
-        after = (horizon, _chance(dataclasses.replace(other, within=plan.within), rates, rng, runs))
+        other = _asking(plan, plan.policies, plan.question, horizon, plan.within)
+        after = (horizon, _chance(other, rates, rng, runs))
         if after[1] >= ENOUGH:
             return len(plan.policies) * _between(before, after)
         before = after
