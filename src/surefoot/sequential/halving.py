@@ -87,6 +87,7 @@ class Halve(SelectionRule["HalveState"]):
         return cls(**told)
 
     def __post_init__(self) -> None:
+        SelectionRule.__post_init__(self)
         count = len(self.names)
         budget = _check.whole(self.budget, "budget", least=1)
         if not 0.0 < _check.real(self.share, "share") < 1.0:
@@ -98,7 +99,6 @@ class Halve(SelectionRule["HalveState"]):
         rounds = sum(stage.rollouts for stage in plan)
         used = sum(stage.policies * stage.rollouts for stage in plan)
         object.__setattr__(self, "horizon", rounds + budget - used)
-        SelectionRule.__post_init__(self)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
