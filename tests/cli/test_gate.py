@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from surefoot import read_gate
+from surefoot.cli.main import run
 from tests.support.command_line import said
 
 NEEDS = """
@@ -103,3 +104,16 @@ def test_the_file_in_the_help_is_one_that_can_be_read(tmp_path, capsys):
     path = tmp_path / "release.toml"
     path.write_text("\n".join(line.strip() for line in text.splitlines()), encoding="utf-8")
     assert len(read_gate(path).needs) == 5
+
+
+def test_what_a_gate_of_many_levels_is_about_is_said_once(tmp_path, capsys):
+    """It named the questions of every benchmark, "questions like these 30; questions like these 40; ...", and
+    did not say that its intervals are those of one-sided tests."""
+    sizes = (("a", 30), ("b", 40))
+    rows = [(who, name, f"{name}{at}", at % 5 > 0) for who in ("new", "old") for name, n in sizes for at in range(n)]
+    frame = pl.DataFrame(rows, schema=["policy", "benchmark", "question", "success"], orient="row")
+    frame.write_csv(tmp_path / "results.csv")
+    (tmp_path / "needs.toml").write_text('[[gate.need]]\nmeasure = "success"\nby = "benchmark"\nnot_worse_by = 0.2\n')
+    asked = ["gate", str(tmp_path / "results.csv"), str(tmp_path / "needs.toml"), "--first", "new", "--second", "old"]
+    assert run(asked) in (0, 2)
+    assert "for questions like these: 2 needs, each at 95% one-sided (intervals of 90%);" in capsys.readouterr().out

@@ -55,3 +55,9 @@ def test_cells_that_recur_are_read_as_those_that_do_not(column):
     assert read(words) == alone
     assert read(words * 7) == alone * 7
     assert len(set(alone)) > 2
+
+
+def test_s_and_f_are_a_success_and_a_failure():
+    """`F` was read and `S` was refused."""
+    table = sf.read(pl.DataFrame({"policy": ["new"] * 3, "success": ["S", "F", "s"]}))
+    assert table.tally() == sf.Tally(2, 3)

@@ -161,11 +161,15 @@ class Gated(Record):
     def how(self) -> str:
         """Who was compared, for what, and by which rule."""
         against = f" against {self.second}" if self.second else ""
-        about = "; ".join(dict.fromkeys(one.about for one in self.found if one.about))
-        level = formatting.percent(self.gate.confidence)
+        told: dict[str, list[str]] = {}  # of levels with units of their own the number of units is not told
+        for one in sorted((one for one in self.found if one.about), key=lambda one: one.level is not None):
+            told.setdefault(one.about.rstrip("0123456789,").rstrip(), []).append("" if one.level else one.about)
+        about = "; ".join(next(filter(None, names), bare) for bare, names in told.items())
+        level, two = (formatting.percent(1.0 - sides * (1.0 - self.gate.confidence)) for sides in (1, 2))
         rule = "no need is charged for others" if self.gate.rule == ALL else self.gate.rule
         count = formatting.counted(len(self.found), "need")
-        return f"{self.first}{against}, for {about or 'nothing'}: {count}, each at {level}; {rule}."
+        held = f"each at {level} one-sided (intervals of {two})"
+        return f"{self.first}{against}, for {about or 'nothing'}: {count}, {held}; {rule}."
 
     @property
     def passing(self) -> str:
@@ -242,7 +246,7 @@ def gate(
         >>> print(sf.gate(table, [{"measure": "success", "not_worse_by": 0.1}, {"rate_at_least": 0.97}]))
         FAIL: success rate at least 97%: 90/100, 90.0% [83.6%, 94.5%].
         pass: success not worse by 10 points.
-        new against old, for rollouts like these: 2 needs, each at 95%; no need is charged for others.
+        new against old, for rollouts like these: 2 needs, each at 95% one-sided ...
         Gate: failed (exit code 1): success rate at least 97%.
     """
     asked = gate_of(needs, rule, confidence)

@@ -89,7 +89,7 @@ class Need(Record):
         if claim not in GAINS and self.better is not None:
             raise _check.wrong("better", f"be left out with {claim}, which says the direction.", self.better)
         if claim in GAINS and self.measure not in OUTCOMES and self.better is None:
-            must = f'say whether more of {self.measure!r} is better: "higher" or "lower".'
+            must = f'say whether more of {self.measure!r} is better: "higher" or "lower". The outcome is "success".'
             raise _check.wrong("better", must)
         if claim in (RATIO, *MEANS) and self.limit is None and self.measure not in OUTCOMES:
             must = f"say the most that {self.measure!r} can be, known beforehand: a bound on a mean needs it."

@@ -9,6 +9,7 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import costs, files, label_options, modes, terminal, two_runs
+from surefoot.core import formatting
 from surefoot.core.words import worded
 
 
@@ -119,7 +120,8 @@ def rank(
         typer.echo(line)
     if len(ranking.pairs) > 1:
         typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
-    typer.echo(f"Ranks and letters are based on {what}.")
+    beyond = f" and a margin of {formatting.margin(margin, 'gain' if what == 'success' else 'score')}" if margin else ""
+    typer.echo(f"Ranks and letters are based on {what}{beyond}.")
     for note in (*ranking.letters.notes, leading_outlook(pairs)):
         if note:
             typer.echo(note)

@@ -66,7 +66,7 @@ def columns(found: Overview) -> list[str]:
     """The columns of the table of policies; the first as the user calls it."""
     names = [found.called("policy")]
     if any(one.success for one in found.policies):
-        names += ["success rate", "interval", "k/n"]
+        names += ["by the judge" if found.corrections else "success rate", "interval", "k/n"]
     if any(one.score for one in found.policies):
         names += ["mean score", "interval", "n"]
     if found.changes:
@@ -142,7 +142,9 @@ def notes(found: Overview) -> list[str]:
             said.append(f"Two {found.words.policies} share a letter exactly when no difference between them was shown.")
         else:
             said += found.ranking.letters.notes
-        said.append(f"Ranks and letters are based on {found.measure}.")
+        said.append(
+            f"Ranks and letters are based on {found.measure}{', by human labels' if found.corrections else ''}."
+        )
     if found.changes:
         points = " in points" if found.changes[0].interval.scale == "gain" else ""
         ended = {one.policy: sentences.CELL[one.verdict] for one in found.changes}

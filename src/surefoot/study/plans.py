@@ -206,7 +206,9 @@ class Plan(Record):
     def _check_question(self) -> None:
         if len(self.policies) == 2 and self.question not in ("ranking", "best", "best or tied"):
             hint = "Two policies are compared, or one is found that is the best of both."
-            raise _check.refused("question", "be 'ranking' or 'best' for two policies", self.question, hint)
+            raise _check.refused(
+                "question", "be 'ranking' or 'best' for two policies, or left out", self.question, hint
+            )
         given = next((name for name in OF_THE_BEST if getattr(self, name) is not None), None)
         if given and not self.question.startswith("best"):
             raise _check.refused(

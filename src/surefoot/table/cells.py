@@ -22,7 +22,7 @@ DECIMALS = (".", *(f".{'0' * digits}" for digits in range(1, 10)), f".{'0' * 18}
 """What printf, numpy.savetxt and spreadsheets write after a whole number; comparing words is faster than parsing."""
 
 YES = (
-    *("1", "true", "success", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "c", "ok"),
+    *("1", "true", "success", "s", "yes", "y", "t", "succeeded", "pass", "passed", "correct", "c", "ok"),
     *(f"1{end}" for end in DECIMALS),
 )
 NO = (

@@ -57,3 +57,10 @@ def test_counts_win_over_a_rate_that_disagrees(tmp_path: Path) -> None:
     assert [finding.says for finding in rollouts.findings] == [
         "c.csv, row 2: 3 of 8 is 37.5%, not 50%. The counts are used."
     ]
+
+
+def test_acc_and_n_are_a_rate(tmp_path: Path) -> None:
+    """`acc` was taken for the outcome of one sample, and the refusal led to a mean of one."""
+    path = tmp_path / "leaderboard.csv"
+    path.write_text("model,acc,n\nnew,0.612,1000\nold,0.595,1000\n")
+    assert sf.read(path).where(policy="new").tally() == sf.Tally(612, 1000)

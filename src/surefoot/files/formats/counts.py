@@ -35,7 +35,17 @@ NAMES: dict[str, tuple[str, ...]] = {
         *("num_trials", "n_trials", "total", "n_samples", "num_samples", "attempts", "n_attempts", "num_attempts"),
     ),
     "per repeat": ("n_per_seed", "n_per_repeat", "episodes_per_seed", "rollouts_per_seed", "trials_per_seed"),
-    "rate": ("rate", "success_rate", "pc_success", "mean_success", "accuracy", "sr", "success_percent", "success"),
+    "rate": (
+        "rate",
+        "success_rate",
+        "pc_success",
+        "mean_success",
+        "accuracy",
+        "acc",
+        "sr",
+        "success_percent",
+        "success",
+    ),
     "spread": ("std", "sd", "stdev", "standard_deviation", "success_std", "rate_std", "pm"),
     "repeats": ("seeds", "n_seeds", "num_seeds", "repeats", "n_repeats", "num_repeats", "runs", "n_runs"),
 }

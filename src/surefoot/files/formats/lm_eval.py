@@ -65,7 +65,10 @@ def load(head: Head) -> Sheet:
     notes = [f"{column} is the metric {metric!r}{another if others else ''}."]
     if len(filters) > 1:
         away = ", ".join(repr(one) for one in filters if one != chosen)
-        notes.append(f"The filter {chosen!r} is taken; the lines of {away} are left out. By `where`: filter=NAME.")
+        notes.append(
+            f"The filter {chosen!r} is taken; the lines of {away} are left out. To choose: --where filter=NAME, and "
+            "--where filter=none beside it to keep tasks that have no filter."
+        )
     if named:
         notes.append(f"The task is called {task!r}, after the file.")
     return Sheet(
