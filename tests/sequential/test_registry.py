@@ -249,7 +249,12 @@ def test_a_toy_ranking_is_a_study(lead, tmp_path, capsys):
     assert sf.verify(study.store).sound
     study.unblind(reason="it is over")
     assert "rule of leads" in sf.report(study).html()
-    assert run(("study", "create", str(tmp_path / "p.toml"), "--policies", "a,b,c", "--rule", "lead", "--check")) == 0
+
+
+@pytest.mark.slow  # 4,000 studies of each truth, one by one
+def test_what_a_study_of_a_toy_ranking_would_take_is_shown(lead, tmp_path, capsys):
+    few = ("--horizon", "12", "--check")
+    assert run(("study", "create", str(tmp_path / "p.toml"), "--policies", "a,b,c", "--rule", "lead", *few)) == 0
     assert "lead" in capsys.readouterr().out
 
 
