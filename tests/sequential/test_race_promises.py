@@ -160,6 +160,27 @@ def test_one_that_joins_after_a_champion_is_named_costs_no_error():
     assert fine(wrong)
 
 
+@pytest.mark.parametrize("size", [3, 5])
+def test_one_that_joins_by_looking_costs_no_error(size):
+    """It joins, as good as all others, in the very round in which a best one looks nearly beaten."""
+    rng, rates = np.random.default_rng([34, size]), np.full(size + 1, 0.7)
+    race = Race.begin(Terms(ERROR, 200, None, True), orders(rng, STUDIES, size), STUDIES)
+    lost = joined = 0
+    for _ in range(60):
+        race = race.step(rng.binomial(race.turns(), rates[:size]).astype(float), np.zeros(len(race.rounds), bool))
+        lost += int((race.status[:, 0] == OUT).sum())
+        race = race.keep(~race.finished & (race.status[:, 0] != OUT))
+        nearly = race.best[:, 0] > np.log(4.0)
+        if nearly.any():
+            end = race_bets.played(race.keep(nearly).joined(size), drawing(rng, rates))
+            lost, joined = lost + int((end.status[:, 0] == OUT).sum()), joined + int(nearly.sum())
+            race = race.keep(~nearly)
+    end = race_bets.played(race, drawing(rng, rates[:size]))
+    lost += int((end.status[:, 0] == OUT).sum())
+    assert joined > STUDIES / 10
+    assert fine(lost)
+
+
 @pytest.mark.parametrize("within", [None, 0.1])
 def test_one_that_is_withdrawn_is_never_said_to_be_beaten(within):
     """The leader of most studies is withdrawn; what is named later is the best, or within, of those that are left."""
