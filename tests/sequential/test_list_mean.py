@@ -13,7 +13,7 @@ from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
 from surefoot.sequential import ListMean, run_list, simulate_list
 from surefoot.sequential.list_mean import ListMeanState
-from surefoot.sequential.list_simulation import in_orders
+from surefoot.sequential.simulation import in_orders
 from tests.oracles import finite_lists as twin
 
 

@@ -1,4 +1,4 @@
-"""Do many orders at once say what each says alone, and what was promised of them?"""
+"""Tests of `surefoot.sequential.simulation`: do many orders of a list at once say what each says alone?"""
 
 from pathlib import Path
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from surefoot.sequential.halving import Halve as Halve
     from surefoot.sequential.list_mean import ListMean as ListMean
     from surefoot.sequential.list_mean import run_list as run_list
-    from surefoot.sequential.list_simulation import simulate_list as simulate_list
     from surefoot.sequential.nscore import NScore as NScore
     from surefoot.sequential.race import Race as Race
     from surefoot.sequential.ranking import RankingRule as RankingRule
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from surefoot.sequential.savi import Savi as Savi
     from surefoot.sequential.simulation import run as run
     from surefoot.sequential.simulation import simulate as simulate
+    from surefoot.sequential.simulation import simulate_list as simulate_list
     from surefoot.sequential.simulation import simulate_ranking as simulate_ranking
     from surefoot.sequential.validity import admit as admit
     from surefoot.sequential.wsr import Wsr as Wsr
