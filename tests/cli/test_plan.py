@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+import pytest
+
 import surefoot as sf
+from surefoot.cli.main import run
+from tests.analysis.test_purchases import drawn
 from tests.support.command_line import said
 
 
@@ -87,3 +92,48 @@ def test_a_pilot_with_epochs_says_what_more_of_them_buy(capsys, tmp_path):
     assert code == 0, err
     assert "With more epochs:" in out
     assert "questions" in out.split("With more epochs:")[1]
+
+
+@pytest.fixture
+def needs(tmp_path):
+    path = tmp_path / "release.toml"
+    path.write_text("[gate]\n[[gate.need]]\nby = 'benchmark'\nnot_worse_by = 0.1\n")
+    return str(path)
+
+
+def test_it_says_how_many_and_what_costs_most(needs, capsys):
+    asked = ("plan", "gate", needs, "--expect", "success=0.8", "--levels", "benchmark=4")
+    code, out, _ = said(capsys, *asked)
+    assert code == 0
+    assert "of each policy, on each of 4 benchmarks: the gate passes in at least 80." in out
+    assert "Costs most: success on every benchmark not worse by 10 points" in out
+    body = json.loads(said(capsys, *asked, "--rollouts", "100", "--json")[1])
+    assert (body["type"], body["rollouts"]) == ("GatePlan", 100)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--expect", "success"), "--expect"),
+        (("--expect", "success=high"), "--expect"),
+        (("--expect", "success=0.8", "--levels", "benchmark=x"), "--levels"),
+        (("--expect", "success=0.8"), "--levels"),
+    ],
+)
+def test_what_is_wrong_is_refused(needs, capsys, words, says):
+    code, _, err = said(capsys, "plan", "gate", needs, *words)
+    assert code == 64
+    assert says in err
+
+
+def test_the_command_ranks_the_purchases(tmp_path, capsys):
+    path = tmp_path / "results.csv"
+    drawn(np.random.default_rng(1), 0.3, [6] * 30).polars().write_csv(path)
+    words = ["plan", "next", str(path), "--first", "new", "--second", "old", "--budget", "200"]
+    assert run(words) == 0
+    assert "Buy 100 more levels of" in capsys.readouterr().out
+    assert run([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    widths = [one["half_width"] for one in found["purchases"]]
+    assert widths == sorted(widths)
+    assert run(words[:-2]) == 64

@@ -14,7 +14,6 @@ from surefoot import _check
 from surefoot.cli import (
     compare_output,
     compare_tallies,
-    costs,
     files,
     gate_verdicts,
     label_options,
@@ -169,9 +168,7 @@ def compare(
     named, data = what or [], _what(what or [], pairs, counts)
     mode = modes.settled("compare", data, given)
     if data == "--counts":
-        from surefoot.cli.count_tables import compare_counts
-
-        compare_counts(str(counts), baseline, confidence=confidence, margin=margin, as_json=as_json)
+        compare_tallies.compare_counts(str(counts), baseline, confidence=confidence, margin=margin, as_json=as_json)
         return
     if data in ("--pairs", "tallies"):
         compare_tallies.answer(_tallies(named, pairs), using, details, gate, margin, confidence, as_json)
@@ -274,7 +271,7 @@ def _files(
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
     ends = gate_verdicts.of_comparisons(judged, findings) if gate else None
     price = {name: wanted[name] for name in ("measure", "target", "weights", "margin", "confidence")}
-    priced = costs.front(table, cost, (found[0].first, found[0].second), **price)
+    priced = files.front(table, cost, (found[0].first, found[0].second), **price)
     if form == "text":
         compare_output.show(found, paths)
         compare_output.show_changed(changed)
@@ -288,7 +285,7 @@ def _files(
             "raw": raw,
             "listed": by is not None and not two,
         }
-        said["more"] = costs.told(priced)
+        said["more"] = files.front_told(priced)
         compare_output.write(found, form, table=table, two=two, changed=changed, **said)
     gate_verdicts.end(ends, as_json=form != "text")
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
@@ -20,11 +20,13 @@ from surefoot.core.notes import Note
 from surefoot.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
+    from surefoot.analysis.fronts import Front
     from surefoot.analysis.rankings import Progress
     from surefoot.table.findings import Finding
     from surefoot.table.rollouts import Measure, Rollouts
+
 
 T = TypeVar("T")
 Paths = Annotated[
@@ -480,3 +482,18 @@ def _column(word: str) -> tuple[str, str]:
     if name not in COLUMNS and yours in COLUMNS:
         raise ValueError(f"`--column` must be NAME=YOURS; got {word!r}. Put {yours!r} first, your own name last.")
     return name, yours
+
+
+def front(rollouts: Rollouts, cost: str | None, policies: Sequence[str] = (), **asked: Any) -> Front | None:
+    """The front of quality and cost as the option asks for it; None where it was not given."""
+    if cost is None:
+        return None
+    column, equals, limit = cost.partition("=")
+    if equals and (not terminal.is_number(limit) or not float(limit) > 0.0):
+        raise ValueError(f"`--cost` must be a column and its limit, such as tokens=8000; got {cost!r}.")
+    return sf.pareto(rollouts, column, policies=policies, limit=float(limit) if equals else None, **asked)
+
+
+def front_told(found: Front | None) -> dict[str, Any]:
+    """The front as JSON-ready data; nothing where none was asked for."""
+    return {} if found is None else {"cost": found.to_dict()}

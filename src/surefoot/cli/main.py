@@ -11,14 +11,14 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast, get_args, get_type_hints
 
 import typer
 
-from surefoot import __version__
+from surefoot import __version__, _plugins
 from surefoot._arguments import shown, unshown
 from surefoot.cli.terminal import printable
 from surefoot.errors import SurefootError
@@ -156,8 +156,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         called = _called(command, left)
         options = {name: one for one in called.params if one.param_type_name == "option" for name in one.opts}
         if {"-h", "--help"} & set(left):
-            from surefoot.cli.added_help import added_by_packages
-
             called.epilog = added_by_packages(one.name for one in called.params)
         written = [(one.name, max(one.opts, key=len)) for one in options.values()]
         names |= dict(written) | {option.strip("-").replace("-", "_"): option for _, option in written}
@@ -256,3 +254,45 @@ def _fail(message: str, code: int) -> int:
 def main() -> None:
     """The program: run and exit."""
     sys.exit(run())
+
+
+OF: dict[str, _plugins.Group] = {
+    "rule": "rules",
+    "rules": "rules",
+    "store": "stores",
+    "figures": "figures",
+    "runner": "runners",
+}
+"""What packages can add to the values of a parameter; formats are listed by `surefoot formats`."""
+
+
+def added_by_packages(parameters: Iterable[str]) -> str:
+    """What packages add to the values of these parameters, each with its package; empty where they add nothing."""
+    groups = dict.fromkeys(OF[name] for name in parameters if name in OF)
+    lines = []
+    for group in groups:
+        if _plugins.offered(group):
+            _load(group)
+            names = [f"{name} ({package})" for name, package in _plugins.packages(group).items()]
+            lines += [f"{group}: {', '.join(names)}"] if names else []
+    return f"Added by installed packages: {'; '.join(lines)}." if lines else ""
+
+
+def _load(group: _plugins.Group) -> None:
+    """Load what packages add to a group, as far as it can be used."""
+    if group == "rules":
+        from surefoot.sequential import registry
+
+        registry.names()
+    elif group == "stores":
+        from surefoot.study import stores
+
+        stores.schemes()
+    elif group == "figures":
+        from surefoot.reporting import figures
+
+        figures.figure_names()
+    else:
+        from surefoot.runners import added_runners
+
+        added_runners.runner_names()

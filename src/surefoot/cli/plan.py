@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, modes, plan_best, plan_gate, plan_next, plan_rank, terminal
+from surefoot.cli import files, modes, plan_best, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.sequential import registry
@@ -20,16 +20,16 @@ from surefoot.stats.rate_methods import methods
 from surefoot.study.plans import usual_futility
 
 if TYPE_CHECKING:
+    from surefoot.analysis.gate_plans import Expected
     from surefoot.sequential import Rule
     from surefoot.stats.bound_tightness import Method
+
 
 app = typer.Typer(help="How many rollouts, before the first one?", no_args_is_help=True, rich_markup_mode=None)
 app.command("rank")(plan_rank.rank)
 app.command("race")(plan_best.race)
 app.command("halve")(plan_best.halve)
 app.command("best")(plan_best.best)
-app.command("gate")(plan_gate.gate)
-app.command("next")(plan_next.plan_next)
 
 CLAIMS: dict[str, Asked] = {"either": "either", "better": "first better", "not-worse": "first not worse"}
 BANDS = {name.replace("_", "-"): name for name in ("ks", "tail_tight", "dkw")}
@@ -332,3 +332,93 @@ def _bought(rows: tuple[tuple[int, float], ...], what: str, chosen: int) -> None
             for size, value in rows
         ],
     )
+
+
+@app.command("gate")
+def gate(
+    needs: Annotated[Path, typer.Argument(metavar="NEEDS.toml", help="The needs, as for `surefoot gate`.")],
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MEASURE=VALUE",
+            help="What is expected: a rate, success=0.8; of both policies, success=0.85/0.8; a mean and its standard "
+            "deviation, duration=45,20. Repeatable.",
+        ),
+    ] = None,
+    levels: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=COUNT", help="How many levels a column has: benchmark=12. Repeatable."),
+    ] = None,
+    rollouts: Annotated[
+        int | None, typer.Option(help="Rollouts of each policy, on each level; leave out to learn how many.")
+    ] = None,
+    power: Annotated[float, typer.Option(help="The chance of passing that is wanted.")] = 0.8,
+    as_json: terminal.AsJson = False,
+) -> None:
+    """How likely does a release pass, and which need costs most?
+
+    Examples:
+
+        surefoot plan gate release.toml --expect success=0.8 --levels benchmark=12
+
+        surefoot plan gate release.toml --expect success=0.8 --expect duration=45,20 --rollouts 500
+    """
+    expected = {name: _expected(word) for name, word in _named(expect, "--expect", "success=0.8").items()}
+    counts = {}
+    for name, word in _named(levels, "--levels", "benchmark=12").items():
+        if not word.isdecimal() or not int(word):
+            raise ValueError(f"`--levels` must be a column and a number, such as benchmark=12; got {name}={word}.")
+        counts[name] = int(word)
+    plan = sf.plan_gate(needs, expected, levels=counts, rollouts=rollouts, power=power)
+    terminal.show(plan, as_json=as_json)
+
+
+def _named(words: list[str] | None, option: str, example: str) -> dict[str, str]:
+    found = {}
+    for word in words or ():
+        name, equals, value = word.partition("=")
+        if not equals or not name or not value:
+            raise ValueError(f"`{option}` must be a name and a value, such as {example}; got {word!r}.")
+        found[name] = value
+    return found
+
+
+def _expected(word: str) -> Expected:
+    from surefoot.analysis.gate_plans import Expected
+
+    values, _, spread = word.partition(",")
+    first, _, second = values.partition("/")
+    for part in filter(None, (first, second, spread)):
+        if not terminal.is_number(part):
+            raise ValueError(f"`--expect` must be numbers, such as success=0.85/0.8 or duration=45,20; got {word!r}.")
+    return Expected(float(first), float(second) if second else None, float(spread) if spread else None)
+
+
+@app.command("next")
+@files.reads
+def plan_next(
+    paths: files.Paths,
+    budget: Annotated[int, typer.Option("--budget", help="Rollouts to buy, of both policies together.")],
+    first: Annotated[str | None, typer.Option(help="The policy that the gain is about.")] = None,
+    second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
+    *,
+    reading: files.Reading,
+    confidence: terminal.Confidence = 0.95,
+    as_json: terminal.AsJson = False,
+) -> None:
+    """What to buy next: more questions, or more rollouts of the same?
+
+    The width of the interval that each purchase would give, about units like these; the best one is named.
+
+    Examples:
+
+        surefoot plan next results.csv --budget 2000
+
+        surefoot plan next results.csv --first new --second old --budget 200
+    """
+    table = files.table(paths, reading)
+    names = files.two_policies(table, paths, first, second)
+    found = sf.plan_next(
+        table, *names, budget=budget, measure=files.measure_of(table, reading.score), confidence=confidence
+    )
+    terminal.show(found, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import surefoot as sf
-from surefoot.cli import costs, files, label_options, modes, terminal, two_runs
+from surefoot.cli import files, label_options, modes, terminal, two_runs
 from surefoot.core import formatting
 from surefoot.core.words import worded
 
@@ -100,9 +100,9 @@ def rank(
         style.save(intervals_figure(drawn, what, marks, own=own_intervals), figure)
     findings = files.serious(rollouts)
     asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
-    priced = costs.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
+    priced = files.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
-        terminal.show_json({**ranking.to_dict(), **costs.told(priced), **files.serious_json(findings)})
+        terminal.show_json({**ranking.to_dict(), **files.front_told(priced), **files.serious_json(findings)})
         return
     rows = []
     for name, shown, (best, worst), letter in zip(

@@ -28,8 +28,7 @@ from surefoot.cli.study_log import (
     verify,
     withdraw,
 )
-from surefoot.cli.study_record import record, undo, void
-from surefoot.cli.study_run import release, run
+from surefoot.cli.study_run import record, release, run, undo, void
 
 TokensFile = Annotated[Path | None, typer.Option("--tokens", help="The tokens' file, made if there is none.")]
 
