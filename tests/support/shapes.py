@@ -59,7 +59,8 @@ class Layout:
     @property
     def headline(self) -> Null:
         """The target that is answered when none is asked for: a unit counts where both policies met it."""
-        many = self.units * (1.0 - self.missing) ** 2 >= MANY or self.runs >= MANY or (self.held is not None and self.held[1] >= MANY)
+        held = self.held is not None and self.held[1] >= MANY
+        many = self.units * (1.0 - self.missing) ** 2 >= MANY or self.runs >= MANY or held
         return "like" if many or self.declared or "these" not in self.targets else "these"
 
 
