@@ -104,12 +104,12 @@ def environment(tree: Path) -> dict[str, str]:
     return {**os.environ, **fixed}
 
 
-def record(tree: Path, notes: Path, python: str, jobs: int) -> None:
-    """Run every quick test once and note which lines each of them runs, and for how long."""
+def record(tree: Path, notes: Path, python: str, jobs: int, tests: list[str]) -> None:
+    """Run the quick tests once and note which lines each of them runs, and for how long."""
     settings = notes / "coveragerc"
     settings.write_text(f"[run]\nbranch = true\nsource = surefoot\ndata_file = {notes / 'lines'}\n")
     seen = [f"--cov-config={settings}", "--cov=surefoot", "--cov-context=test", "--cov-report="]
-    command = f"{python} -m pytest -q -p mutants -p no:cacheprovider -n {jobs}".split() + seen + EVERYTHING
+    command = f"{python} -m pytest -q -p mutants -p no:cacheprovider -n {jobs}".split() + seen + tests
     around = {**environment(tree), "SUREFOOT_DURATIONS": str(notes / "durations")}
     if subprocess.run(command, cwd=tree, env=around, check=False).returncode != 0:
         sys.exit("The tests fail without any mutant; nothing can be learnt from them yet.")
@@ -382,6 +382,8 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=200, help="how many mutants")
     parser.add_argument("--seed", type=int, default=1, help="which sample")
     parser.add_argument("--rooms", nargs="+", default=["stats", "sequential"], help="folders of src/surefoot")
+    parser.add_argument("--files", nargs="+", help="only these modules, such as src/surefoot/stats/gates.py")
+    parser.add_argument("--tests", nargs="+", default=EVERYTHING, help="the tests that may notice; all when not said")
     parser.add_argument("--since", default="", help="only files that this commit did not have")
     parser.add_argument("--python", default=str(HERE / ".venv/bin/python"), help="the interpreter that runs the tests")
     parser.add_argument("--folder", type=Path, default=HERE / ".mutants", help="where the copy and the notes go")
@@ -397,11 +399,11 @@ def main() -> None:
         shutil.rmtree(asked.folder, ignore_errors=True)
         notes.mkdir(parents=True)
         copy_tree(tree)
-        record(tree, notes, asked.python, asked.jobs)
+        record(tree, notes, asked.python, asked.jobs, asked.tests)
     lines = lines_of(tree, notes)
     durations = dict(json.loads(text) for text in (notes / "durations").read_text().splitlines())
     outcomes, bench = [], Bench(tree, asked.python)
-    files = files_of(tree, asked.rooms, asked.since)
+    files = asked.files or files_of(tree, asked.rooms, asked.since)
     for index, mutant in enumerate(draw(tree, files, asked.sample, asked.seed), 1):
         outcome = judge(mutant, tree, bench, lines, durations)
         outcomes.append(outcome)

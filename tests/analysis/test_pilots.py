@@ -41,6 +41,7 @@ def test_independent_successes_get_the_plan_of_their_rates() -> None:
     assert (found.exact, found.unit, found.units) == (True, "rollout of each policy", 20)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("items", [None, [f"i{n}" for n in range(10)] * 2])
 def test_rollouts_declared_void_are_no_part_of_a_pilot(items: list[str] | None) -> None:
     first, second = [1.0, 0.5, 0.75, 1.0, 0.25] * 4, [0.0, 0.25, 0.75, 0.5, 0.5] * 4

@@ -61,6 +61,7 @@ def test_a_planted_fall_is_first_and_the_culprit():
     assert order == sorted(order)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_other_way_round_everything_is_mirrored(seed):
     now, before = runs(seed, fall=0.6, tokens=0.8)

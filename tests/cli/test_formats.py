@@ -81,6 +81,7 @@ def test_a_word_narrows_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert "A format must be one of a column per policy, AlpacaEval annotations" in capsys.readouterr().err
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("about", ABOUT, ids=lambda about: about.name)
 def test_the_example_works(
     about: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

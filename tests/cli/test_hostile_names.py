@@ -128,6 +128,7 @@ def harmless(path: str, text: str) -> None:
         assert [cell for cell in cells if re.match(r"[=+@-](?![\d.]+$)", cell)] == [], path
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("words", CASES, ids=lambda words: "-".join(word for word in words if word.isalpha())[:40])
 def test_no_command_writes_what_is_not_text(words, lab, capsys):
     before = {path: path.stat().st_mtime_ns for path in lab.rglob("*")}
@@ -165,6 +166,7 @@ def test_a_name_is_shown_with_its_escapes(lab, capsys):
     assert "new\\x1b[2J" in capsys.readouterr().out
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("command", ["status", "verify", "anchor", "report", "record", "export"])
 def test_no_command_on_a_study_writes_what_is_not_text(command, lab, capsys):
     from surefoot.study.studies import Study

@@ -263,6 +263,7 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("command", "option", "word"), numeric_options())
 def test_a_number_that_is_refused_is_named_by_its_option(capsys, monkeypatch, files, command, option, word):
     monkeypatch.chdir(files)

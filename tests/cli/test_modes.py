@@ -246,6 +246,7 @@ def outcome(capsys, outcomes, words: list[str]) -> tuple[object, ...]:
     return outcomes[key]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("command", "mode", "option"), [one for one in options() if not acts(*one)])
 def test_an_option_that_does_nothing_is_refused_by_name(capsys, monkeypatch, folder, command, mode, option):
     monkeypatch.chdir(folder)

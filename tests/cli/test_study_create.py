@@ -67,6 +67,7 @@ def test_a_plan_of_three_speaks_of_rounds(here, capsys):
     assert "# The most rounds that will be run." in (here / "plan.toml").read_text()
 
 
+@pytest.mark.slow
 def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
     words = ("--policies", "a,b,c,d", "--horizon", "20", "--question", "best", "--futility", "0.1", "--check")
     code, out, err = said(capsys, "create", "plan.toml", *words)

@@ -40,6 +40,7 @@ def made(kind: str, rows: dict):
 KINDS = ("polars", "lazy", "categorical", "arrow", "pandas", "nullable", "pyarrow columns", "pandas categories")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("rows", [ROWS, LACKING], ids=["whole", "lacking"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_frame_gives_the_same_answer(kind, rows):

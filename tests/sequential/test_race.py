@@ -67,6 +67,7 @@ def test_the_running_bound_of_the_reference(case):
     assert low == pytest.approx(case["value"], abs=1e-7)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("within", [None, 0.1])
 @pytest.mark.parametrize(("shared", "budget", "binary"), [(False, None, True), (True, None, False), (False, 260, True)])
 @pytest.mark.parametrize("seed", range(4))

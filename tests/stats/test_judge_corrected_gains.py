@@ -32,6 +32,7 @@ def test_the_reference_cases(case):
     assert found.gain.p_value == pytest.approx(case["p"], rel=1e-6)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["none", "four", "ragged"])
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_it_is_the_formula(kind, epochs):

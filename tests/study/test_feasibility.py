@@ -19,6 +19,7 @@ from tests.support.studies import LAB
 THREE = {"policies": ("a", "b", "c"), "horizon": 60}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("fields", "rates"),
     [
@@ -49,6 +50,7 @@ def test_hours_are_told_in_one_sentence():
     assert found.needed_hours == pytest.approx(found.needed * 2 / 60)
 
 
+@pytest.mark.slow
 def test_so_many_rollouts_are_enough():
     plan = Plan(**THREE, question="best")
     found = feasible(plan, (0.8, 0.65, 0.5), runs=1000)

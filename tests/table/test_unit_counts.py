@@ -95,6 +95,7 @@ def answers(data: Any) -> dict[str, Any]:
     return {name: str(one) for name, one in found.items()}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("layout", "most"), LAYOUTS.values(), ids=LAYOUTS)
 def test_the_same_answers_from_few_rows(layout: dict[str, Any], most: int, home: list[int]) -> None:
     frame = laid_out(**layout)

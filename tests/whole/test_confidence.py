@@ -123,6 +123,7 @@ ABOVE_HALF = {"regret_bound"}
 """What is refused at a confidence of a half and below: it needs a bound on each side."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", METHODS)
 def test_more_confidence_leaves_more_open_at_every_level(name):
     levels = [level for level in LEVELS if level > 0.5 or name not in ABOVE_HALF]

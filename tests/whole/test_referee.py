@@ -55,6 +55,7 @@ def test_a_small_sample_of_the_whole_road(tmp_path, capsys):
     assert "**None of 11 cases failed.**" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(("finding", "tables"), [("T24", 12), ("T26", 150), ("T27", 40)])
 def test_a_method_of_before_is_noticed(finding, tables):
     now = getattr(stats, OLD[finding].name)
