@@ -344,7 +344,7 @@ def _several_counters(unit: str, units: int, repeats: Sequence[str], named: bool
 
 @says("of files")
 def _of_files(files: Sequence[str], said: Sequence[str]) -> str:
-    return f"{formatting.some_names(files)}: {' '.join(said)}"
+    return f"{formatting.some_names(files, most=2)}: {' '.join(said)}"
 
 
 def _clusters_named(clusters: Sequence[int]) -> str:

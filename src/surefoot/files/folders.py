@@ -113,7 +113,7 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
     whole = [sheet for _, sheet in sheets if not sheet.aggregate]
     counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
     if whole and counted:
-        names = some_names([file.name for file, _ in counted])
+        names = some_names([file.name for file, _ in counted], most=2)
         notes.append(f"{names}: only totals, so left out; the rollouts themselves are here.")
         only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
         if only and _tasks(whole):
