@@ -102,6 +102,9 @@ INSIDE = {
 }
 """Functions of `surefoot.stats` that answers are made of, by module."""
 
+HELD = {"surefoot.study.deviations": "Deviation", "surefoot.study.status": "Account"}
+"""Types that other results hold, by module; a report of a table imports nothing of a study."""
+
 PACKAGES = ("surefoot.sequential", "surefoot.reference")
 """The other packages with types of results."""
 
@@ -135,7 +138,7 @@ def moved() -> dict[str, str]:
 
 def import_type(kind: str) -> None:
     """Import the module of a type of results, by its name."""
-    homes = [home for home, name in _each(TYPES) if name == kind]
+    homes = [home for home, name in _each(TYPES) | _each(HELD) if name == kind]
     if not homes:
         tables = (importlib.import_module(name)._HOMES for name in ("surefoot", *PACKAGES))
         homes = [table[kind] for table in tables if kind in table]

@@ -112,6 +112,8 @@ def test_steps_are_read_from_names_or_from_a_column():
     assert sf.best(counted({"ckpt-2000": 9, "ckpt-10k": 40, "ckpt-4000": 20})).steps == (10_000.0, 4_000.0, 2_000.0)
     assert sf.best(counted({"a1": 9, "b2": 40, "a3": 20})).steps == ()  # they differ in more than a number
     assert sf.best(counted({"v1": 9, "v2": 40})).steps == ()  # two points are no curve
+    assert sf.best(counted({"policy1": 9, "policy2": 40, "policy3": 20})).steps == ()  # a number that is only a name
+    assert sf.best(counted({"1000": 9, "2000": 40, "3000": 20})).steps == (2000.0, 3000.0, 1000.0)
     rows = [(name, step, int(at < hits)) for name, step, hits in (("a", 5, 9), ("b", 1, 30)) for at in range(50)]
     table = sf.read(pl.DataFrame(rows, schema=["policy", "step", "success"], orient="row"))
     assert sf.best(table).steps == (1.0, 5.0)

@@ -77,7 +77,7 @@ def test_a_sealed_backup_tells_nothing_of_clips(here, capsys):
 
 
 def test_a_report_of_a_blinded_study_brings_no_clips_and_no_clips_leaves_them_out(here, capsys, monkeypatch):
-    monkeypatch.setattr(pages, "drawn_twice", lambda _: {})
+    monkeypatch.setattr(pages, "drawn_for_page", lambda _: {})
     study = filmed(here, unblinded=False, tasks=())
     assert said(capsys, "report", "study.db", "-o", "page.html")[0] == 0
     study.unblind(reason="done")
@@ -99,7 +99,7 @@ def test_status_tells_who_holds_turns_and_that_a_verdict_is_exploratory(here, ca
 
 def test_a_backup_has_one_key_and_a_report_its_figures(here, capsys, monkeypatch):
     pytest.importorskip("cryptography", reason="needs the extra `seal`")
-    monkeypatch.setattr(pages, "drawn_twice", lambda _: {})
+    monkeypatch.setattr(pages, "drawn_for_page", lambda _: {})
     study = sf.Study.create(plan(), "study.db")
     code, out, _ = said(capsys, "backup", "-o", "monday.backup")
     assert (code, "Made its key study.db.key" in out, "clips" in out) == (0, True, False)

@@ -25,7 +25,7 @@ from tests.support.clips import GIF
 def undrawn():
     """Pages without their figures, which take a second each."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pages, "drawn_twice", lambda _: {})
+        patched.setattr(pages, "drawn_for_page", lambda _: {})
         yield
 
 

@@ -46,6 +46,8 @@ LISTED = 12
 STEP_COLUMNS = ("step", "steps", "global_step", "training_step", "train_step", "iteration", "iterations", "epoch")
 """Columns that hold how long a policy was trained."""
 NUMBERED = re.compile(r"^(?P<before>.*?)(?P<number>\d+(?:\.\d+)?)(?P<times>[kKmM]?)(?P<after>\D*)$")
+TRAINED = ("step", "epoch", "iter", "ckpt", "checkpoint", "train", "update", "frame", "sample")
+"""Words of names whose number is how long a policy was trained; the number of "model-3" is only a name."""
 TIMES = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
@@ -266,8 +268,12 @@ def steps_of(rollouts: Rollouts, names: Sequence[str]) -> tuple[float, ...]:
     parts = [NUMBERED.match(name) for name in names]
     if len(names) < 3 or not all(parts) or len({(one["before"], one["after"]) for one in parts if one}) > 1:
         return ()
-    numbers = tuple(float(one["number"]) * TIMES[one["times"].lower()] for one in parts if one)
-    return numbers if len(set(numbers)) == len(names) else ()
+    stem, numbers, scaled = "", [], False
+    for one in filter(None, parts):
+        stem, scaled = f"{one['before']}{one['after']}".lower(), scaled or bool(one["times"])
+        numbers.append(float(one["number"]) * TIMES[one["times"].lower()])
+    told = rollouts.words.policy == "checkpoint" or scaled or not stem or any(word in stem for word in TRAINED)
+    return tuple(numbers) if told and len(set(numbers)) == len(names) else ()
 
 
 def _number(value: Any) -> float | None:

@@ -125,11 +125,11 @@ def unworded_pairs(
             f"the table must hold at least two {rollouts.words.policies} with a {what} to rank; got "
             f"{', '.join(names) or 'none'}."
         )
-    heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in names}
+    level = family_level(len(names) * (len(names) - 1) // 2, confidence)
+    share = level["confidence"]  # at which each policy is shown beside its gains too
+    heights = {name: alone(rollouts, name, what, share, weights).estimate for name in names}
     sign = 1.0 if lower_is_better else -1.0
     pairs = list(combinations(sorted(names, key=lambda name: (sign * heights[name], name)), 2))
-    level = family_level(len(pairs), confidence)
-    share = level["confidence"]
     asked = [Asked(rollouts, *pair, what, weights, lower_is_better) for pair in pairs]
     how: list[Found] = []
     for done, pair in enumerate(asked, 1):

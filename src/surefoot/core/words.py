@@ -140,7 +140,7 @@ def _worded(value: Any, words: Words, done: dict[int, tuple[Any, Any]]) -> Any:
         return value
     if isinstance(value, Record) and not isinstance(value, Words):
         if id(value) not in done:
-            held = {name: getattr(value, name) for name in _field_names(type(value))}
+            held = {name: getattr(value, name) for name in _field_names(type(value))}  # type: ignore[arg-type]
             now = {name: words if isinstance(one, Words) else _worded(one, words, done) for name, one in held.items()}
             changed = {name: one for name, one in now.items() if one is not held[name]}
             done[id(value)] = value, replace(value, **changed) if changed else value  # type: ignore[type-var]

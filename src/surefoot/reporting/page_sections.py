@@ -205,8 +205,12 @@ WHOLE = "all levels"
 
 
 def slice_sections(found: Sequence[Slices]) -> list[dict[str, Any]]:
-    """The sections of the page: for each two policies, or for the one there is, where it is better and where worse."""
-    return [_section(one) for one in found]
+    """The sections of the page: where one policy is better than another and where worse; in one where nothing is."""
+    silent = [one for one in found if not one.claimed]
+    if len(silent) < 2:
+        return [_section(one) for one in found]
+    lines = [" ".join([one.head, *one.beside]) for one in silent]
+    return [*(_section(one) for one in found if one.claimed), section("Slices that show no difference", lines)]
 
 
 def _section(found: Slices) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from surefoot.analysis.overview import Overview
 from surefoot.core import formatting, sentences
 from surefoot.core.assumptions import SIZE_FIXED, Assumed, conditions, promises
 from surefoot.core.words import worded
-from surefoot.reporting import answers, study_pages, style, tables
+from surefoot.reporting import answers, style, tables
 from surefoot.reporting.curve_figures import band_figure, curves_figure
 from surefoot.reporting.figures import (
     MOST_ROWS,
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 MOST_BANDS = 4
 MOST_SCARCE = 12
 """More conditions than this that were met a few times each have no table."""
+MOST_LISTED = 3_000
+"""A browser is slow with more rows of comparisons than this."""
 LONG = 8
 """Tables of so many rows can be searched and sorted."""
 FEW = 3
@@ -53,6 +55,8 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
     if study is None:
         needs = [str(worded(SIZE_FIXED, found.words)), *needs]
     elif study.finding is not None:
+        from surefoot.reporting import study_pages
+
         used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
         notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study, links), *sections]
@@ -193,7 +197,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
-    drawn = drawn_twice(lambda: page_figures(found))
+    drawn = drawn_for_page(lambda: page_figures(found))
     sections: list[dict[str, Any]] = []
     if found.corrections:
         table = tables.rows_under("The judge's rates, and corrected", *tables.corrections(found))
@@ -202,8 +206,9 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         sections.append(best_section(found.best, shown_figure(drawn, "best", caption(found.best))))
     if found.comparisons:
         several = len(found.comparisons) > 1
-        rows = [tables.comparison_row(one) for one in found.comparisons]
-        compared = tables.rows_under("Every comparison", tables.COMPARED, rows) if several else None
+        rows = [tables.comparison_row(one) for one in found.comparisons[:MOST_LISTED]]
+        which = "Every comparison" if len(rows) == len(found.comparisons) else f"The first {len(rows):,} comparisons"
+        compared = tables.rows_under(which, tables.COMPARED, rows) if several else None
         gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
         title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
         lines = [
@@ -212,6 +217,9 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             if several
             for line in answers.differing_answer(one)
         ]
+        if len(rows) < len(found.comparisons):
+            all_of = f"{len(rows):,} of the {len(found.comparisons):,} comparisons are listed, the best policies first"
+            lines.append(f"{all_of}; a report written as .json or .md has all of them.")
         sections.append(tables.section(title, lines, compared, figures=[gains], opened=False))
         levels = tables.level_rows(found)
         if levels:
@@ -231,7 +239,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
         scarce = _scarce(found)
         if scarce:
-            lines.append(f"Each was met fewer than {study_pages.FEW} times on average: see the list of rollouts.")
+            lines.append(f"Each was met fewer than {tables.FEW} times on average: see the list of rollouts.")
         column = found.split or found.words.task
         title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
         by_task = tables.section(title, lines, figures=each)
@@ -253,7 +261,7 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
 def _scarce(found: Overview) -> bool:
     """Whether so many conditions were met so few times that a table of them tells nothing."""
     sizes = [one.trials for each in found.cells if (one := each.of(found.measure)) is not None]
-    return len({one.task for one in found.cells}) > MOST_SCARCE and sum(sizes) < study_pages.FEW * len(sizes)
+    return len({one.task for one in found.cells}) > MOST_SCARCE and sum(sizes) < tables.FEW * len(sizes)
 
 
 def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
@@ -268,7 +276,7 @@ def _heat(found: Overview, links: RolloutLinks) -> dict[str, Any]:
     return heat
 
 
-def _evidence(found: Overview, drawn: Mapping[str, tuple[Figure, Figure]]) -> dict[str, Any]:
+def _evidence(found: Overview, drawn: Mapping[str, Figure]) -> dict[str, Any]:
     each = " each" if len(found.curves) > 1 else ""
     level = (
         f"{formatting.percent(found.confidence)} over all "
@@ -295,29 +303,20 @@ def _long(found: Overview, sections: list[dict[str, Any]]) -> bool:
     return any(len(rows) >= LONG for rows in (found.policies, *tables_of))
 
 
-def drawn_twice(draw: Callable[[], dict[str, Figure]]) -> dict[str, tuple[Figure, Figure]]:
-    """Every figure as wide as a page, and as wide as a phone."""
-    with style.sized(page=True):
-        wide = draw()
-    with style.sized(style.COLUMN, page=True):
-        small = draw()
-    return {name: (figure, small[name]) for name, figure in wide.items() if name in small}
+def drawn_for_page(draw: Callable[[], dict[str, Figure]]) -> dict[str, Figure]:
+    """Every figure drawn once, so wide that it can be read on a phone; the page scales it."""
+    with style.sized(style.PAGE, page=True):
+        return draw()
 
 
-def shown_figure(
-    drawn: Mapping[str, tuple[Figure, Figure]], name: str, caption: str, prefix: str = "figure"
-) -> dict[str, Any] | None:
-    """A figure as the page shows it, to a wide screen and to a phone; none if it was not drawn."""
+def shown_figure(drawn: Mapping[str, Figure], name: str, caption: str, prefix: str = "figure") -> dict[str, Any] | None:
+    """A figure as the page shows it; none if it was not drawn."""
     from markupsafe import Markup
 
     if name not in drawn:
         return None
-    place = f"{prefix}{list(drawn).index(name)}"
-    wide, small = (
-        Markup(style.inline_svg(figure, f"{place}{kind}", caption or name))
-        for figure, kind in zip(drawn[name], ("", "s"), strict=True)
-    )
-    return {"svg": wide, "small": small, "caption": caption, "name": name}
+    svg = Markup(style.inline_svg(drawn[name], f"{prefix}{list(drawn).index(name)}", caption or name))
+    return {"svg": svg, "caption": caption, "name": name}
 
 
 def _gain_axis(found: Overview) -> str:

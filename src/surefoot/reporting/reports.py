@@ -24,15 +24,6 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.words import Words
 from surefoot.reporting.rollout_pages import RolloutRow, gathered, rows_of_study, rows_of_table
-from surefoot.study.clips import ClipFolder
-from surefoot.study.decision import RankingDecision
-from surefoot.study.deviations import Deviation, from_earlier
-from surefoot.study.result_table import rollouts_of
-from surefoot.study.state import Fold
-from surefoot.study.status import Account, account
-from surefoot.study.stop_slices import slices_at_stop
-from surefoot.study.studies import Study
-from surefoot.study.verification import Verification, verify
 from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
@@ -40,6 +31,12 @@ if TYPE_CHECKING:
 
     from surefoot.analysis.comparison_data import Weights
     from surefoot.analysis.rankings import Progress
+    from surefoot.study.clips import ClipFolder
+    from surefoot.study.deviations import Deviation
+    from surefoot.study.state import Fold
+    from surefoot.study.status import Account
+    from surefoot.study.studies import Study
+    from surefoot.study.verification import Verification
     from surefoot.table.rollouts import Measure
 
 
@@ -80,6 +77,8 @@ class Report(Record):
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
         """Version 0.1.0 wrote deviations as sentences."""
+        from surefoot.study.deviations import from_earlier
+
         return {**body, "deviations": from_earlier(body.get("deviations", ()))}
 
     @property
@@ -271,10 +270,14 @@ def report(
         >>> print(sf.report(rollouts))
         new succeeds in 80.0% [49.0%, 94.4%] of rollouts (n=10, 95% confidence).
     """
-    if isinstance(rollouts, Study):
-        rollouts.refresh()
-        checked = verify(rollouts.store, clips=False)
-        return study_report(rollouts.fold, checked, title=title, command=command, clips=rollouts.clips)
+    if not isinstance(rollouts, Rollouts):
+        from surefoot.study.studies import Study
+        from surefoot.study.verification import verify
+
+        if isinstance(rollouts, Study):
+            rollouts.refresh()
+            checked = verify(rollouts.store, clips=False)
+            return study_report(rollouts.fold, checked, title=title, command=command, clips=rollouts.clips)
     found = overview(
         rollouts,
         measure_of=measure,
@@ -309,6 +312,11 @@ def study_report(
     Raises:
         StudyError: Nothing was recorded yet.
     """
+    from surefoot.study.decision import RankingDecision
+    from surefoot.study.result_table import rollouts_of
+    from surefoot.study.status import account
+    from surefoot.study.stop_slices import slices_at_stop
+
     told = account(fold, verification)
     if told.blinded:
         return ProgressReport(told, _now())

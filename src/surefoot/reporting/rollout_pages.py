@@ -19,16 +19,14 @@ from surefoot._files import inside
 from surefoot.core import formatting
 from surefoot.core.formatting import counted
 from surefoot.core.record import Record
-from surefoot.study.clips import FAULTS, PICTURES, Clip, ClipFolder, is_link
-from surefoot.study.conduct import thirds
-from surefoot.study.counts import Fate, fates
-from surefoot.study.leases import PREFIX, known_as
-from surefoot.study.recording import Result
-from surefoot.study.state import Fold
 from surefoot.table.rollouts import Rollouts
 
 if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
+    from surefoot.study.clips import ClipFolder
+    from surefoot.study.counts import Fate
+    from surefoot.study.recording import Result
+    from surefoot.study.state import Fold
 
 
 Class = Literal["success", "failure", "scored", "unknown", "void", "surplus"]
@@ -81,11 +79,17 @@ def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ..
     """Every recorded rollout of a study, voided ones marked; none while it is blinded, or when they are too many."""
     if fold.blinded or len(fold.results) > MOST:
         return ()
+    from surefoot.study.conduct import thirds
+    from surefoot.study.counts import fates
+
     parts = thirds(fold)
     return tuple(_row_of(fold, fold.results[turn], fate, folder, parts) for turn, fate in fates(fold).items())
 
 
 def _row_of(fold: Fold, result: Result, fate: Fate, folder: ClipFolder | None, parts: Mapping[int, str]) -> RolloutRow:
+    from surefoot.study.clips import FAULTS
+    from surefoot.study.leases import PREFIX, known_as
+
     turn, success = fold.turns[result.turn], fold.plan.measure == "success"
     counts: Class = "scored" if not success else "success" if result.score else "failure"
     if fate == "void" or fate == "surplus":
@@ -123,6 +127,8 @@ def rows_of_table(rollouts: Rollouts, measure: str) -> tuple[RolloutRow, ...]:
 
 
 def _row_in(place: int, one: dict[str, Any], measure: str, folders: list[Path]) -> RolloutRow:
+    from surefoot.study.clips import is_link
+
     value = one.get(measure)
     known: Class = "scored" if measure == "score" else "success" if value else "failure"
     texts = {name: str(one.get(name) or "") for name in ("policy", "task", "condition", "failure", "note")}
@@ -156,6 +162,8 @@ def gathered(rows: Iterable[RolloutRow], folder: Path) -> dict[str, str]:
 
     A file that is no clip, that is not there, or that is not the one that was recorded, is left out.
     """
+    from surefoot.study.clips import Clip, ClipFolder, is_link
+
     beside, found, copied = ClipFolder(folder, private=False), dict[str, str](), dict[str, int]()
     for path, expected in dict.fromkeys((row.clip, row.clip_hash) for row in rows):
         clip = beside.kept(path, expected=expected) if path and not is_link(path) else Clip()
@@ -272,6 +280,8 @@ def _clip(row: RolloutRow, clips: Mapping[str, str] | None) -> dict[str, str] | 
         return {"text": "none", "why": row.clip_fault}
     if not row.clip:
         return None
+    from surefoot.study.clips import PICTURES, is_link
+
     if is_link(row.clip):
         return {"text": "link", "to": row.clip}
     if clips is None:

@@ -12,7 +12,7 @@ from surefoot.core.verdict import Verdict
 from surefoot.reporting.figures import grid_figure, short
 from surefoot.reporting.page_sections import ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing, letters
-from surefoot.reporting.tables import COMPARED, cells_of, comparison_row, rows_under, section
+from surefoot.reporting.tables import COMPARED, FEW, cells_of, comparison_row, rows_under, section
 from surefoot.study.conduct import Part
 from surefoot.study.plans import LISTED
 
@@ -144,7 +144,7 @@ def study_figures(account: Account) -> dict[str, Figure]:
 
 def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]]:
     """The sections of the page that are the study's own: how it was decided, and what happened on the way."""
-    from surefoot.reporting.pages import drawn_twice, shown_figure
+    from surefoot.reporting.pages import drawn_for_page, shown_figure
 
     first, second, *_ = account.plan.policies
     level = formatting.percent(account.plan.confidence)
@@ -159,7 +159,7 @@ def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]
         "evidence": "Evidence starts at 1; if the claim is false, it reaches the line with a chance of "
         "at most 1 divided by the line's value.",
     }
-    drawn = drawn_twice(lambda: study_figures(account))
+    drawn = drawn_for_page(lambda: study_figures(account))
     shown = {name: shown_figure(drawn, name, captions[name], prefix="study") for name in drawn}
     line = f"Plan {account.fingerprint}, fixed before the first rollout. Log: {account.mark}."
     plan = rows_under("The plan", ("field", "value"), plan_rows(account.plan))
@@ -253,8 +253,6 @@ def _told(value: Any) -> str:
 
 MOST_WAYS = 12
 """More ways to fail than this are told by the table alone."""
-FEW = 5
-"""Conditions that a policy met less often than this on average are told by the list of rollouts alone."""
 SEPARATOR = " · "
 """What stands between a task and its condition in the name of a part."""
 FAILED = ("policy", "what went wrong", "count", "of its rollouts", "interval", "notes")

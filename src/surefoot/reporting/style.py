@@ -36,6 +36,10 @@ NARROW = 5.0
 """In a figure less wide than this, in inches, names stand above the bars and numbers under them."""
 COLUMN = 3.4
 """The width of one column of a paper, and of a phone."""
+PAGE = 4.0
+"""The width of a figure of a page: its letters can be read on a phone."""
+LARGER = 1.25
+"""A narrow figure is shown up to so many times as large as it was drawn."""
 GOLDEN = 0.618
 """A figure for a paper is at most so much of its width high."""
 LEAST = 4.8
@@ -106,7 +110,7 @@ def stacked() -> bool:
 def row_height(rows: int) -> float:
     """Inches for each of so many rows."""
     if _page.get():
-        return 0.62 if narrow() else 0.37
+        return 0.56 if narrow() else 0.37
     return min(0.37, (GOLDEN * (_width.get() or 7.0) - (0.5 if narrow() else 0.7)) / max(1, rows))
 
 
@@ -178,7 +182,8 @@ def inline_svg(figure: Figure, name: str, description: str) -> str:
     width = re.search(r'width="([\d.]+)pt"', text)
     text = re.sub(r'(<svg[^>]*?) width="[\d.]+pt"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[\d.]+pt"', r"\1", text, count=1)
-    most = f"{float(width.group(1)) * 4 / 3:.0f}" if width else "700"
+    larger = LARGER if figure.get_figwidth() < NARROW else 1.0
+    most = f"{float(width.group(1)) * 4 / 3 * larger:.0f}" if width else "700"
     label = f'<svg role="img" aria-label="{escape(visible(description))}" style="max-width:{most}px"'
     return text.replace("<svg", label, 1)
 

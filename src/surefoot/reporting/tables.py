@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from surefoot.core.tally import Tally
 
 MOST_COLUMNS = 6
+FEW = 5
+"""Conditions that a policy met less often than this on average are told by the list of rollouts alone."""
 """With more columns there is no room for a bar beside them."""
 MANY = 12
 """With more policies the cells of the matrix hold a short number only."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.core import formatting, sentences
-from surefoot.reporting import answers, page_sections, study_pages, tables
+from surefoot.reporting import answers, page_sections, tables
 from surefoot.reporting.page_sections import slice_sections
 from surefoot.reporting.rollout_pages import RolloutLinks
 
@@ -34,9 +34,8 @@ LATEX = {
 def markdown(report: Report) -> str:
     """The answer, what to know before relying on it, and the tables."""
     found = report.overview
-    said, study = list(answers.overview_answer(found)), report.study
-    if study is not None and study.finding is not None:
-        said = study_pages.study_answers(study, study.finding)
+    study = report.study
+    said = _of_study(report) or list(answers.overview_answer(found))
     front = [] if study is not None else answers.overview_front(found)
     lines = [f"# {_md(report.title)}", "", _md(tables.facts(found)), "", *(f"{_md(line)}\n" for line in front)]
     lines += [f"**{_md(said[0])}**", ""]
@@ -57,6 +56,8 @@ def markdown(report: Report) -> str:
         lines += [f"## {_md(made['title'])}", "", *(f"{_md(line)}\n" for line in made["lines"])]
         lines += [] if made["table"] is None else _md_table(made["table"]["header"], made["table"]["rows"])
     if study is not None:
+        from surefoot.reporting import study_pages
+
         conduct = study_pages.conduct_sections(study, {}, RolloutLinks((), scripts=False))
         for section in (*page_sections.ranking_sections(study, {}), *conduct):
             lines += [f"## {_md(section['title'])}", "", *(f"{_md(line)}\n" for line in section["lines"])]
@@ -70,8 +71,19 @@ def markdown(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _of_study(report: Report) -> list[str]:
+    """The answer of a study by its declared rule; empty without one."""
+    if report.study is None or report.study.finding is None:
+        return []
+    from surefoot.reporting.study_pages import study_answers
+
+    return list(study_answers(report.study, report.study.finding))
+
+
 def progress_markdown(report: ProgressReport) -> str:
     """A blinded study's progress."""
+    from surefoot.reporting import study_pages
+
     first, *more = study_pages.progress_lines(report.study)
     lines = [f"# {_md(report.study.plan.title)}", "", f"**{_md(first)}**", "", *(f"{_md(line)}\n" for line in more)]
     lines += [f"- {_md(str(line))}" for line in report.study.deviations]
@@ -88,7 +100,7 @@ def latex(report: Report) -> str:
     letters = {one.policy: one.letters for one in ranking.policies} if ranking is not None else {}
     if any(letters.values()) and "letters" not in header:
         header, rows = [*header, "letters"], [[*row, letters.get(row[0], "")] for row in rows]
-    said = [] if study is None or study.finding is None else study_pages.study_answers(study, study.finding)
+    said = _of_study(report)
     gains = _gains(report)
     return "\n".join(
         [
