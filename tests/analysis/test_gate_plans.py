@@ -58,6 +58,7 @@ def test_the_power_of_a_rate_is_that_of_clopper_and_pearsons_bound():
     ("needs", "expect", "says"),
     [
         (TWELVE, {}, "expected of 'success'"),
+        ([{"measure": "time", "mean_at_most": 9.0, "limit": 60.0}], {}, "time=45,20"),
         (TWELVE, {"success": 0.8}, "levels 'benchmark' has"),
         ([MORE[2]], {"duration": 4.0}, "standard deviation"),
         ([{"rate_at_least": 0.9}], {"success": 0.8}, "No number of rollouts"),

@@ -105,9 +105,12 @@ class GatePlan(Record):
         where = "".join(f", on each of {many:,} {plural(name)}" for name, many in self.levels.items())
         low, most = (formatting.number(one, toward="down") for one in (self.at_least, self.least))
         shown = formatting.number(self.chance, toward="down")
+        share = f"at least {low} and at most {most} of releases ({shown} were its needs independent)"
+        if low == most:
+            share = f"{low} of releases"
         lines = [
-            f"{formatting.rollouts(self.rollouts)} of each policy{where}: the gate passes in at least {low} "
-            f"and at most {most} of releases ({shown} were its needs independent), if what is expected is true.",
+            f"{formatting.rollouts(self.rollouts)} of each policy{where}: the gate passes in {share}, if what is "
+            "expected is true.",
             f"Costs most: {self.needs[0]}.",
             *(f"  {one}." for one in self.needs[1:]),
         ]
@@ -180,7 +183,8 @@ def _expected(one: Expected | float) -> Expected:
 
 def _refuse(need: Need, known: Mapping[str, Expected], sizes: Mapping[str, int]) -> None:
     if need.measure not in known:
-        raise _check.wrong("expect", f"say what is expected of {need.measure!r}: {need.measure}=0.8.")
+        example = "0.8" if _rates(need) else "45,20, its mean and its spread"
+        raise _check.wrong("expect", f"say what is expected of {need.measure!r}: {need.measure}={example}.")
     if need.by is not None and need.by not in sizes:
         raise _check.wrong("levels", f"say how many levels {need.by!r} has: {need.by}=12.")
     one = known[need.measure]
