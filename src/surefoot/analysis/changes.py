@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from surefoot.analysis.comparison_data import Asked, Weights
 from surefoot.analysis.comparisons import Comparison, chosen, family, family_level, plain_comparison
-from surefoot.analysis.outlook import outlook
+from surefoot.analysis.levels import outlook
 from surefoot.core.record import Record
 from surefoot.core.words import in_its_words
 from surefoot.errors import DataError

@@ -19,9 +19,16 @@ from surefoot.analysis.comparison_data import (
     bounds_by,
     reading_of_structure,
 )
-from surefoot.analysis.levels import disagreeing, held_within, macro_average, opposed, spread_of_units
+from surefoot.analysis.levels import (
+    MOST_OUTLOOKS,
+    disagreeing,
+    held_within,
+    macro_average,
+    opposed,
+    outlook,
+    spread_of_units,
+)
 from surefoot.analysis.measurements import MEASURED
-from surefoot.analysis.outlook import outlook
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Bound, Interval
@@ -381,8 +388,6 @@ def compare_by(
         margin: A gain that would not matter.
         gate: Whether to give one-sided bounds too.
     """
-    from surefoot.analysis.outlook import MOST_OUTLOOKS
-
     what = chosen(rollouts := gathered(a_table(rollouts)), measure)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}

@@ -1,4 +1,4 @@
-"""Levels of a column that disagree with the headline, and columns that were met unevenly (methods, 20 and 21)."""
+"""Levels of a column that disagree with the headline, columns met unevenly (methods, 20, 21), and what would decide."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from surefoot.table.design import MANY, Column
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparison_data import Target
+    from surefoot.analysis.comparisons import Comparison
     from surefoot.core.gain import Gain
     from surefoot.core.tally import Tally
+    from surefoot.stats.detectable import Outlook, Unit
+
 
 UNEVEN = 0.1
 """Pearson's distance of the shares from even ones above which a verdict must hold within the column too."""
@@ -337,3 +340,50 @@ def spread_of_units(asked: Asked, found: Found, verdict: Verdict) -> tuple[Note,
     repeat = next(iter(asked.rollouts.design.repeats), "")
     kind = "units vary more" if noise < total / 2.0 else "tries vary more"
     return (Note(kind, {"units": about.plural, "tries": repeat}),)
+
+
+POWER = 0.8
+MOST_OUTLOOKS = 12
+"""For more tasks than this it is not worked out: it is a plan for each."""
+
+
+def outlook(found: Comparison, *, most: float = 1.0) -> Outlook | None:
+    """What this size could have shown and how many would tell; None when something was decided.
+
+    Args:
+        found: The comparison.
+        most: The largest gain there can be, in the unit of the scores.
+    """
+    if found.verdict is not Verdict.UNDECIDED or not found.comparable or found.depends_on:
+        return None
+    if found.judged is not None:  # more labels, not more rollouts, make this surer: a note says how many
+        return None
+    from surefoot.stats import detectable
+
+    gain, interval = found.gain, found.interval
+    if len(gain.tallies) == 2:
+        return detectable.outlook(gain, power=POWER)
+    sizes, unit = _units(found)
+    ahead = detectable.outlook_from(
+        interval.estimate,
+        max(interval.high - interval.estimate, interval.estimate - interval.low),
+        sizes,
+        unit=unit,
+        scale=interval.scale,
+        confidence=gain.confidence,
+        margin=gain.margin,
+        power=POWER,
+        most=1.0 if interval.scale == "gain" else most,
+        not_worse=gain.not_worse,
+    )
+    return replace(ahead, called=found.about.plural if unit != "rollouts" and found.about.column else "")
+
+
+def _units(found: Comparison) -> tuple[tuple[int, ...], Unit]:
+    """What is independent of one another, and how many there are."""
+    made = found.reading
+    if made.groups > 1:
+        return (made.groups,), "clusters" if made.design.cluster else "environments"
+    if made.paired and made.about.target == "like":
+        return (made.units,), "pairs"
+    return (max(1, found.of_first.trials), max(1, found.of_second.trials)), "rollouts"

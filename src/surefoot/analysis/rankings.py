@@ -13,9 +13,8 @@ from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Target, Weights
 from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, in_context, named_comparison
 from surefoot.analysis.judge_corrections import Correction, corrected_alone, human_corrections
-from surefoot.analysis.levels import held_within
+from surefoot.analysis.levels import MOST_OUTLOOKS, held_within, outlook
 from surefoot.analysis.measurements import MEASURED, Measurement, measure
-from surefoot.analysis.outlook import MOST_OUTLOOKS, outlook
 from surefoot.analysis.targets import found_between
 from surefoot.core.gain import Gain
 from surefoot.core.interval import Interval

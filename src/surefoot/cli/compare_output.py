@@ -114,10 +114,10 @@ def _show_levels(found: Sequence[Comparison], explained: str) -> None:
 
 def show_changed(changed: Sequence[Regression]) -> None:
     """Print what changed between two runs: a table with the worst first, and what it costs."""
-    from surefoot.reporting.regression_pages import text
-
     if not any(one.rows or one.prices for one in changed):
         return
+    from surefoot.reporting.regression_pages import text
+
     named, gains, prices, more = text(changed)
     for line in named:
         typer.echo(f"  {line}")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from surefoot.analysis.gates import ENDINGS, ORDER
 from surefoot.core import sentences
 from surefoot.core.assumptions import holds_if
 from surefoot.core.formatting import counted, number, p_value, percent, span, unit, visible
@@ -339,6 +338,8 @@ COUNTED = {"pass": "hold", "fail": "broken"}
 
 def gate_markdown(gated: Gated) -> str:
     """A comment for a pull request: what is broken, what is open and what it lacks, what holds."""
+    from surefoot.analysis.gates import ORDER
+
     counts = [f"{len(gated.of(ends))} {COUNTED.get(ends, ends)}" for ends in ORDER if gated.of(ends)]
     lines = [f"### Gate {sentences.GATE_WORDS[gated.code]}. {', '.join(counts)}", ""]
     lines += ["| | need | seen | p | |", "|---|---|---|---|---|"]
@@ -353,6 +354,8 @@ def gate_markdown(gated: Gated) -> str:
 
 def gate_junit(gated: Gated) -> str:
     """The gate as a test suite: every need is a test, which fails where it is broken or open."""
+    from surefoot.analysis.gates import ENDINGS
+
     codes = [ENDINGS.index(one.ends) if gated.code else 0 for one in gated.found]
     cases = [case(one.title, code, str(one), str(one)) for one, code in zip(gated.found, codes, strict=True)]
     return suite(cases, failures=sum(code in (1, 2) for code in codes), errors=sum(code == 3 for code in codes))
