@@ -1,10 +1,14 @@
 """Tests of `surefoot.files.folders`."""
 
+from pathlib import Path
+
 import pytest
 
 import surefoot as sf
 from surefoot.errors import DataError
 from surefoot.files import folders
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 def test_a_folder_is_walked_in_sorted_order_without_hidden_files(tmp_path):
@@ -41,3 +45,32 @@ def test_files_without_an_outcome_are_left_out_and_named(tmp_path):
     assert "x/b.csv, x/steps.jsonl: no rollouts found, so left out." in said
     with pytest.raises(DataError, match=r"there must be a `success` or a `score` column; got 't', 'action'"):
         sf.read(tmp_path, strict=True)
+
+
+@pytest.mark.parametrize(
+    "name", ["inspect_0_3_285/clustered.eval", "junit/pytest.xml", "vla/octo.json", "openai_evals/run.jsonl"]
+)
+def test_a_log_cut_in_the_middle_is_left_out_and_said(tmp_path: Path, name: str) -> None:
+    whole = (FIXTURES / name).read_bytes()
+    for folder, content in (("a", whole), ("b", whole[: len(whole) * 6 // 10])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / Path(name).name).write_bytes(content)
+    table = sf.read(tmp_path)
+    assert len(table) == len(sf.read(FIXTURES / name))
+    assert any("1 of 2 files are left out" in str(note) and "complete" in str(note) for note in table.notes)
+    with pytest.raises(sf.DataError, match="complete"):
+        sf.read(tmp_path, strict=True)
+
+
+def test_a_log_copied_into_a_folder_counts_once(tmp_path: Path) -> None:
+    """What was uploaded twice is no second run; a few rows may go alike, so short files count, and that is said."""
+    for rows, kept in ((12, 12), (3, 6)):
+        text = "policy,task,success\n" + "".join(f"a,t{n},{n % 2}\n" for n in range(rows))
+        folder = tmp_path / str(rows)
+        folder.mkdir()
+        (folder / "one.csv").write_text(text)
+        (folder / "two.csv").write_text(text)
+        table = sf.read(folder)
+        assert len(table) == kept
+        assert any("the very bytes of" in str(note) for note in table.notes)
+    assert len(sf.read([tmp_path / "12" / "one.csv", tmp_path / "12" / "two.csv"])) == 24  # both named by the user

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from surefoot.errors import DataError
 from surefoot.files import selection
 from surefoot.files.formats import importer_of
 from surefoot.files.importers import NoOutcomesError, Sheet
-from surefoot.files.recognising import Head
+from surefoot.files.recognising import START, Head
 from surefoot.files.wide_tables import may_be_policies, unpivoted, untold
 from surefoot.table.columns import OUTCOMES, match
 from surefoot.table.normalising import Asked
@@ -52,11 +53,14 @@ UNKNOWN = (
 
 def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
     """The sheets of the files that hold rollouts, and what is said of the other files."""
+    import polars as pl
+
     from surefoot.files.workbooks import is_workbook
 
     sheets = list[tuple[Found, Sheet]]()
     left, heads, without = list[str](), list[Head](), list[NoOutcomesError]()
     unused, runs = dict[str, str](), dict[str, str]()
+    known, twice = dict[tuple[int, bytes], Head](), list[str]()
     lacking = list[tuple[Found, Sheet]]()
     for file in files:
         head = Head(file.path, file.name)
@@ -73,7 +77,7 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
             without.append(error)
             continue
         except DataError as error:
-            if asked.strict or not file.met or is_workbook(head) or len(head.header) > 1:  # a table kept by hand
+            if asked.strict or not file.met or _by_hand(head):
                 raise
             unused[file.name] = f"{error}".removeprefix(f"{file.name}: ").rstrip(".")
             continue
@@ -81,6 +85,11 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
             left.append(file.name)
             continue
         copied = f"the run in {runs[sheet.run]} once more" if sheet.run in runs else ""
+        first = known.setdefault((head.size, head.start), head)
+        if not copied and first is not head and _same_rollouts(first, head, sheet, asked):
+            long = int(sheet.frame.select(pl.len()).collect().item()) >= LONG
+            copied = f"the very bytes of {first.name} once more" if long else ""
+            twice += [file.name] * (file.met and not long)
         reason = (sheet.unfinished or copied) if file.met else ""
         if reason and asked.strict:
             raise DataError(f"every log must be of a whole run of its own; {reason}.", source=file.name)
@@ -104,6 +113,8 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
     notes = [f"{error} It is left out." for error in without]
     if unused:
         notes.append(f"{len(unused):,} of {len(files):,} files are left out: {_listed_by_reason(unused)}.")
+    if twice:
+        notes.append(f"{some_names(twice)}: the very bytes of another file; all are counted.")
     again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
     for one in again:
         notes.append(f"{one[0].name} is left out: {one[1].repeats} beside it holds the same rollouts.")
@@ -120,6 +131,26 @@ def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet
             notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
         sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     return sheets, notes
+
+
+LONG = 10
+"""From so many rows on, files of the same bytes are copies; fewer rollouts may have gone alike."""
+
+
+def _same_rollouts(first: Head, other: Head, sheet: Sheet, asked: Asked) -> bool:
+    """Whether two files that begin alike are the same to the last byte and name the policies themselves."""
+    named = sheet.policies_in or "policy" in match(list(sheet.frame.collect_schema()), asked.columns)[0]
+    return bool(named) and (first.size <= START or filecmp.cmp(first.path, other.path, shallow=False))
+
+
+def _by_hand(head: Head) -> bool:
+    """Whether a file is a table kept by hand, whose faults are refused; a log that is damaged is left out."""
+    from surefoot.files.workbooks import is_workbook
+
+    try:
+        return is_workbook(head) or (head.kind == "text" and len(head.header) > 1)
+    except DataError:
+        return head.path.suffix == ".xlsx"
 
 
 def _lacks_outcome(sheet: Sheet, asked: Asked) -> bool:

@@ -106,6 +106,13 @@ def match(header: Iterable[str], columns: Mapping[str, str]) -> tuple[dict[str, 
         header: The file's column names.
         columns: What the user said, canonical name to the file's name, empty for none; checked by the caller.
     """
+    found, notes = _match(tuple(header), tuple(columns.items()))
+    return dict(found), notes
+
+
+@functools.lru_cache(256)  # thousands of files of a folder have the same header
+def _match(header: tuple[str, ...], said: tuple[tuple[str, str], ...]) -> tuple[dict[str, str], tuple[str, ...]]:
+    columns = dict(said)
     found = {column: name for column, name in columns.items() if name}
     free = [name for name in header if name not in set(columns.values())]
     known: dict[str, list[str]] = {}

@@ -7,6 +7,7 @@ packages add one by an entry point of `surefoot.formats`: such a module, or an o
 
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 from collections.abc import Iterator
@@ -65,6 +66,7 @@ def importer_of(head: Head) -> Importer | None:
     return next((importer for importer in importers(head.kind) if importer.recognises(head)), None)
 
 
+@functools.cache
 def _own(name: str) -> Importer:
     return cast(Importer, importlib.import_module(f"{__name__}.{name}"))
 
