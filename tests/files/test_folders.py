@@ -1,7 +1,9 @@
 """Tests of `surefoot.files.folders`."""
 
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import surefoot as sf
@@ -74,3 +76,23 @@ def test_a_log_copied_into_a_folder_counts_once(tmp_path: Path) -> None:
         assert len(table) == kept
         assert any("the very bytes of" in str(note) for note in table.notes)
     assert len(sf.read([tmp_path / "12" / "one.csv", tmp_path / "12" / "two.csv"])) == 24  # both named by the user
+
+
+def test_files_alike_are_read_as_one_and_faults_are_said_of_their_own(tmp_path: Path) -> None:
+    def put(rows: list[dict[str, object]], at: int) -> None:
+        (tmp_path / f"{at}.json").write_text(json.dumps(rows))
+
+    rows = [{"policy": "ab"[n % 2], "task": f"t{n}", "success": n % 3 == 0, "score": n / 8} for n in range(8)]
+    for at in range(4):
+        put(rows[at:] + rows[:at], at)
+    each = [sf.read(tmp_path / f"{at}.json").polars().with_columns(source=pl.lit(f"{at}.json")) for at in range(4)]
+    table = sf.read([tmp_path / f"{at}.json" for at in range(4)])
+    assert table.polars().equals(pl.concat(each).select(table.polars().columns))
+    put([{**row, "success": None, "score": None} if at == 5 else row for at, row in enumerate(rows)], 2)
+    (note,) = (str(one) for one in sf.read(tmp_path).notes if "neither" in str(one))
+    assert "2.json" in note
+    assert "1 of 8" in note
+    put([{**row, "score": 1.5 if at == 5 else row["score"], "policy": None if at == 6 else "a"} for at, row in
+         enumerate(rows)], 3)  # fmt: skip
+    with pytest.raises(DataError, match=r"3\.json, row 7: `policy` must name"):
+        sf.read(tmp_path)

@@ -15,12 +15,13 @@ from surefoot._arguments import in_python
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
 from surefoot.core.words import Words, worded
+from surefoot.errors import DataError
 from surefoot.files import naming, selection
 from surefoot.files.folders import Found, polars_errors, sheets_of, walk
 from surefoot.files.importers import Sheet
 from surefoot.files.wide_tables import unpivoted
 from surefoot.table.columns import match, words_of
-from surefoot.table.normalising import Asked, from_engine, from_polars, unread
+from surefoot.table.normalising import Asked, Canonical, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
 
@@ -207,31 +208,37 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     notes: list[tuple[str, Noted]] = [("", note) for note in before]
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
-    frames, findings, called, empty = [], [], [], list[Sheet]()
+    frames, findings, called = [], [], []
+    prepared, empty = list[_Prepared](), list[Sheet]()
     for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
         source = file.name
         words = naming.words(sheet, given)
         with polars_errors(source):
             sheet, asked = selection.columns(sheet, given, source)
-            frame, said, added, theirs = _named(sheet, asked, name, origin, words, alone=not several)
+            rows = _named(sheet, asked, name, origin, words, alone=not several)
+            frame = rows.frame
             if asked.where:
                 kept = selection.rows(replace(sheet, frame=frame), asked, source)
                 if kept is None:
                     empty.append(replace(sheet, frame=frame))
                     continue
                 frame = kept
-            if added and origin == "path" and not several:
+            if rows.added and origin == "path" and not several:
                 findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name), words)
             if several and "source" not in frame.collect_schema():
                 frame = frame.with_columns(pl.lit(source).alias("source"))
-            with contextlib.nullcontext() if asked.where else sheet.left_out.placed():
-                made = from_polars(frame, replace(asked, named=added, words=words), source=source, hold=sheet.hold)
-        frames.append(made.frame.to_native())
-        called.append(
-            {**naming.own_names(made.named, {"policy": ""} | dict(sheet.named) if added else sheet.named), **theirs}
-        )
-        findings += [finding for finding in sheet.findings if finding not in findings]
-        notes += [(source if several else "", note) for note in (*sheet.notes, *said, *made.notes)]
+        own = replace(asked, named=rows.added, words=words)
+        prepared.append(_Prepared(source, sheet, own, rows._replace(frame=frame), frame.collect_schema()))
+    for files_alike in _alike(prepared):
+        made_of = _canonical(files_alike)
+        one_for_all = made_of[-1] is made_of[0]
+        frames += [made.frame.to_native() for made in (made_of[:1] if one_for_all else made_of)]
+        for one, made in zip(files_alike, made_of, strict=True):
+            added = {"policy": ""} if one.rows.added else {}
+            called.append({**naming.own_names(made.named, added | dict(one.sheet.named)), **one.rows.called})
+            findings += [finding for finding in one.sheet.findings if finding not in findings]
+            said = (*one.sheet.notes, *one.rows.said, *made.notes)
+            notes += [(one.source if several else "", note) for note in said]
     if not frames:
         raise selection.nothing_left(empty, given, some_names([file.name for file, _ in sheets]))
     table = pl.concat(frames, how="diagonal") if several else frames[0]
@@ -336,6 +343,53 @@ def _named(sheet: Sheet, asked: Asked, name: Name, origin: str, words: Words, *,
         raise _already_named(sorted(map(str, there)), words)
     said = f"The {words.policy} is called {name!r} as you say; the file calls it {there[0]!r}."
     return _Named(frame.with_columns(pl.lit(name).alias(found["policy"])), (said,))
+
+
+class _Prepared(NamedTuple):
+    """A file's rows as they come, with a policy in each, and what is asked of them."""
+
+    source: str
+    sheet: Sheet
+    asked: Asked
+    rows: _Named
+    schema: Any
+
+
+def _alike(files: Sequence[_Prepared]) -> list[list[_Prepared]]:
+    """Files that follow each other and hold columns of the same names and kinds, so that they are read as one."""
+    groups = list[list[_Prepared]]()
+    for file in files:
+        last = groups[-1][-1:] if groups else []
+        held = all(one.sheet.hold and not one.sheet.left_out.kinds for one in (*last, file))
+        if held and [(one.schema, one.asked) for one in last] == [(file.schema, file.asked)] and not file.asked.where:
+            groups[-1].append(file)
+        else:
+            groups.append([file])
+    return groups
+
+
+def _canonical(files: Sequence[_Prepared]) -> list[Canonical]:
+    """The canonical table of each file; one for all of them where all that is said of it holds for each.
+
+    A row that cannot be read, and how many rollouts have no outcome, is said of the file that has it: each is then read
+    by itself.
+    """
+    import polars as pl
+
+    if len(files) > 1:
+        first = files[0]
+        with contextlib.suppress(DataError):
+            every = pl.concat([file.rows.frame for file in files]).collect()
+            guessed = match(list(first.schema), first.asked.columns)[1]
+            made = from_polars(every.lazy(), first.asked, source="", hold=True)
+            if set(made.notes) <= {*guessed} and every["source"].n_unique() == len(files):
+                return [made] * len(files)
+    found = []
+    for file in files:
+        places = contextlib.nullcontext() if file.asked.where else file.sheet.left_out.placed()
+        with polars_errors(file.source), places:
+            found.append(from_polars(file.rows.frame, file.asked, source=file.source, hold=file.sheet.hold))
+    return found
 
 
 def _rest(frame: Any, asked: Asked) -> list[str]:
