@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import surefoot as sf
+from surefoot.study.conduct import conduct_of
 from surefoot.study.log_files import anchor_of
 from surefoot.study.verification import verify
 from tests.support.studies import begun, driven, said_of
@@ -64,6 +65,28 @@ def test_a_checkpoint_that_may_change_is_the_same_policy():
     late.amend({"policies": ({**moving, "checkpoint": "9999999"}, "old")}, reason="a nightly build")
     assert not late.fold.exploratory
     assert any("a nightly build" in said and "9999999" in said for said in said_of(late.fold))
+
+
+def test_a_replaced_checkpoint_is_another_policy_in_every_table():
+    late = run(8, measure="success", stages={"grasped": 0.5, "placed": 1.0}, rule="mixture", blinded=False)
+    other = {**PI0, "checkpoint": "9999999"}
+    late.amend({"policies": (other, "old")}, reason="a better one")
+    driven(late, lambda turn: turn.policy != "new", 8)
+    assert late.fold.policies == ["new", "new, checkpoint 2", "old"]
+    rows = late.rollouts().polars()
+    of = {name: rows.filter(rows["policy"] == name)["success"].to_list() for name in late.fold.policies}
+    assert of == {"new": [True] * 4, "new, checkpoint 2": [False] * 4, "old": [False] * 4 + [True] * 4}
+    told = next(said for said in said_of(late.fold) if "checkpoint of new from" in said)
+    assert "From then on tables call it new, checkpoint 2; what the rule says of new is of all its" in told
+    found = conduct_of(late.fold)
+    for parts in (found.stages, found.conditions, found.funnel):
+        assert {one.policy for one in parts} == set(late.fold.policies)
+    page = sf.report(late).html()
+    assert page.count("new, checkpoint 2") > 10
+    again = begun(policies=(PI0, "old"))
+    again.amend({"policies": (other, "old")}, reason="before the first result")
+    driven(again, lambda turn: turn.policy == "new", 4)
+    assert again.fold.policies == ["new", "old"]
 
 
 def test_names_that_stay_as_they_are_keep_what_is_known_of_them():

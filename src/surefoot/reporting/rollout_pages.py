@@ -101,7 +101,7 @@ def _row_of(fold: Fold, result: Result, fate: Fate, folder: ClipFolder | None, p
         place = clip.link or ("" if folder is None else str(folder.where(clip)))
     return RolloutRow(
         turn=result.turn,
-        policy=turn.policy,
+        policy=result.policy,
         task=turn.task,
         condition=turn.condition,
         counts=counts,

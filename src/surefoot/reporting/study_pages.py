@@ -264,7 +264,7 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
     conduct, found = account.conduct, []
     if conduct is None:
         return []
-    policies = account.plan.policies
+    policies = conduct.policies or account.plan.policies
     if conduct.funnel:
         table = _by_policy("Stage", policies, [(_stage_of(one), one.policy, _reached(one)) for one in conduct.funnel])
         found.append(section("How far rollouts got", ["Rollouts that got as far as each stage, or further."], table))
@@ -301,7 +301,7 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
 
 def _course(account: Account, conduct: Conduct, figures: dict[str, Any], links: RolloutLinks) -> list[dict[str, Any]]:
     """How each policy did in each third of the study, on each rig, by each operator, and in each condition."""
-    success, policies = account.plan.measure == "success", account.plan.policies
+    success, policies = account.plan.measure == "success", conduct.policies or account.plan.policies
     contexts = len({one.part for one in conduct.conditions})
     many = contexts > len(account.plan.tasks) and sum(one.rollouts for one in conduct.conditions) < FEW * len(
         conduct.conditions
@@ -413,7 +413,7 @@ def stages_figure(conduct: Conduct, plan: Plan) -> Figure | None:
     times = 100.0 if plan.measure == "success" else 1.0
     with drawing():
         figure, axes = canvas(7.2, 3.0)
-        for place, policy in enumerate(plan.policies):
+        for place, policy in enumerate(dict.fromkeys(one.policy for one in conduct.stages)):
             means = {one.part: times * one.mean for one in conduct.stages if one.policy == policy}
             met = [(parts.index(part), mean) for part, mean in means.items()]
             dash = DASHES[place % len(DASHES)]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from surefoot.study.plans import Plan
+    from surefoot.study.policies import Policy
 
 BINDING = (
     "policies",
@@ -79,9 +80,17 @@ def _policies_differ(before: Plan, after: Plan) -> bool:
         old, new = before.policy(name), after.policy(name)
         if old.rigs != new.rigs or old.checkpoint_may_change != new.checkpoint_may_change:
             return True
-        if not old.checkpoint_may_change and replace(old, rigs=()) != replace(new, rigs=()):
-            return True
-    return False
+    return bool(replaced(before, after))
+
+
+def replaced(before: Plan, after: Plan) -> list[str]:
+    """The policies whose checkpoint or serving is another now, although the plan did not say that it may change."""
+    known = [(before.policy(name), after.policy(name)) for name in before.policies if name in after.policies]
+    return [old.name for old, new in known if not old.checkpoint_may_change and _served(old) != _served(new)]
+
+
+def _served(policy: Policy) -> Policy:
+    return replace(policy, rigs=(), checkpoint_may_change=False)
 
 
 def _tasks_differ(before: Plan, after: Plan, run: Collection[str]) -> bool:

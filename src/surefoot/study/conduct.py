@@ -127,6 +127,7 @@ class Conduct(Record):
         funnel: How far rollouts got, by the plan's stages.
         places: Each rig and each operator that the plan names.
         minutes: The time of all rollouts whose duration is known.
+        policies: The policies as they were run: from a replaced checkpoint on, one is another policy.
         minutes_saved: What those would have taken that need not be run any more, each as long as planned or as others.
     """
 
@@ -142,6 +143,7 @@ class Conduct(Record):
     places: tuple[Part, ...] = ()
     minutes: float = 0.0
     minutes_saved: float = 0.0
+    policies: tuple[str, ...] = ()
 
 
 def conduct_of(fold: Fold) -> Conduct:
@@ -167,6 +169,7 @@ def conduct_of(fold: Fold) -> Conduct:
         places=_places(fold, counted),
         minutes=spent,
         minutes_saved=saved,
+        policies=tuple(fold.policies),
     )
 
 
@@ -185,13 +188,13 @@ def _funnel(fold: Fold, results: list[Result]) -> tuple[Reached, ...]:
     found: dict[tuple[str, str, str], list[int]] = {}
     for task in described.values():
         for stage in task.stages:
-            for policy in fold.plan.policies:
+            for policy in fold.policies:
                 found.setdefault(("" if alike else task.name, stage.name, policy), [0, 0])
     for one in results:
         turn = fold.turns[one.turn]
         task = described.get(turn.task) or fold.plan.task(turn.task)
         for place, stage in enumerate(task.stages, 1):
-            cell = found.setdefault(("" if alike else task.name, stage.name, turn.policy), [0, 0])
+            cell = found.setdefault(("" if alike else task.name, stage.name, one.policy), [0, 0])
             cell[0] += _passed(fold, one, task) >= place
             cell[1] += 1
     return tuple(
@@ -254,8 +257,8 @@ def _failures(fold: Fold, results: list[Result]) -> tuple[FailureMode, ...]:
     kept: dict[tuple[str, str], list[str]] = defaultdict(list)
     for one in results:
         if one.failure:
-            kept[fold.turns[one.turn].policy, one.failure].append(one.note)
-    order, ran = fold.plan.policies.index, Counter(fold.turns[one.turn].policy for one in results)
+            kept[one.policy, one.failure].append(one.note)
+    order, ran = fold.policies.index, Counter(one.policy for one in results)
     ranked = sorted(kept.items(), key=lambda item: (order(item[0][0]), -len(item[1]), item[0][1]))
     return tuple(
         FailureMode(
@@ -279,11 +282,11 @@ def _voids(fold: Fold) -> tuple[VoidedPair, ...]:
 def _parts(fold: Fold, named: Iterable[tuple[str, Result]]) -> tuple[Part, ...]:
     kept: dict[tuple[str, str], list[float]] = {}
     for part, one in named:
-        kept.setdefault((part, fold.turns[one.turn].policy), []).append(one.score)
+        kept.setdefault((part, one.policy), []).append(one.score)
     return tuple(
         Part(policy, part, len(kept[part, policy]), sum(kept[part, policy]) / len(kept[part, policy]))
         for part in dict.fromkeys(part for part, _ in kept)
-        for policy in fold.plan.policies
+        for policy in fold.policies
         if (part, policy) in kept
     )
 
@@ -322,8 +325,8 @@ def _times(fold: Fold, results: list[Result]) -> tuple[SuccessTimes, ...]:
     # where a success has no time, a failure without one must not count either: it would weigh down the share
     whole = all(one.duration is not None for one in results if one.score)
     found = []
-    for policy in fold.plan.policies:
-        own = [one for one in results if fold.turns[one.turn].policy == policy]
+    for policy in fold.policies:
+        own = [one for one in results if one.policy == policy]
         known = [
             one for one in own if one.duration is not None or (not one.score and (whole or one.ended != "finished"))
         ]

@@ -13,7 +13,7 @@ from typing import Any
 from surefoot.core.formatting import counted, one_line
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.study.amendments import DETAILS, changed
+from surefoot.study.amendments import DETAILS, changed, replaced
 from surefoot.study.counts import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
@@ -107,6 +107,7 @@ def _had_they_counted(fold: Fold, *, against: bool) -> Verdict:
 
 def _amendments(fold: Fold) -> list[Deviation]:
     found, plan, results, begun = [], fold.declared, 0, False
+    times: Counter[str] = Counter()
     run: set[str] = set()
     for event in fold.history:
         results += event.kind == "recorded"  # those undone since were seen all the same
@@ -124,6 +125,12 @@ def _amendments(fold: Fold) -> list[Deviation]:
         when = f"after {counted(results, 'result')}" if results else "before the first result"
         binds = bool(results) and bool(changed(plan, after, event.body["changes"], run, fold.schema))
         therefore = " The verdict is exploratory." if binds else ""
+        for name in replaced(plan, after) if results else ():
+            times[name] += 1
+            therefore += (
+                f" From then on tables call it {name}, checkpoint {times[name] + 1}; "
+                f"what the rule says of {name} is of all its checkpoints together."
+            )
         said = f"The plan was amended {when} ({_day(event)}): {'; '.join(parts)}. {_why(event)}{therefore}"
         told = {"changes": dict(event.body["changes"]), "results": results, "binding": binds}
         found.append(Deviation("amendment", said, told))

@@ -68,7 +68,7 @@ class RefusedError(StudyError):
 
 @dataclass(frozen=True, slots=True)
 class Result(Record):
-    """What was recorded for a turn."""
+    """What was recorded for a turn, and of which policy: from a replaced checkpoint on it is another one."""
 
     turn: int
     attempt: int
@@ -84,6 +84,7 @@ class Result(Record):
     reason: str = ""
     clip: Clip | None = None
     stage: str = ""
+    policy: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def _frame(fold: Fold) -> pl.DataFrame:
         turn = fold.turns[number]
         rows.append(
             {
-                "policy": turn.policy,
+                "policy": result.policy,
                 "task": turn.task or None,
                 "condition": turn.condition or None,
                 "robot": turn.rig or None,

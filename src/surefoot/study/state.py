@@ -12,7 +12,7 @@ import numpy as np
 
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
-from surefoot.study.amendments import changed
+from surefoot.study.amendments import changed, replaced
 from surefoot.study.clips import Clip
 from surefoot.study.decision import Decision, decision_of, table_of, with_changes
 from surefoot.study.events import Event, Line, head_of
@@ -86,6 +86,7 @@ class Fold:
     leaves: dict[str, int] = field(
         default_factory=dict
     )  # after which block each policy runs no more that was withdrawn
+    checkpoints: dict[str, int] = field(default_factory=dict)  # of policies whose checkpoint was replaced, how many
     clip_bytes: dict[str, int] = field(default_factory=dict)  # how large the clips are that each author added
     table: str = ""  # the hash of the exact rule's table as declared
     foreign_table: str = ""  # the hash of the table on this machine, when it is another
@@ -218,6 +219,16 @@ class Fold:
     def blinded(self) -> bool:
         """Whether policies are hidden behind codes."""
         return self.plan.blinded and self.unblinded is None
+
+    def run_as(self, policy: str) -> list[str]:
+        """The names under which a policy's rollouts are told: from a replaced checkpoint on it is another policy."""
+        later = range(2, self.checkpoints.get(policy, 1) + 1)
+        return [policy, *(f"{policy}, checkpoint {place}" for place in later)]
+
+    @property
+    def policies(self) -> list[str]:
+        """The policies that were run, each checkpoint by itself unless the plan said that it may change."""
+        return [name for policy in self.plan.policies for name in self.run_as(policy)]
 
     @property
     def exploratory(self) -> bool:
@@ -383,6 +394,7 @@ class Fold:
         self.results[number] = Result(
             **{name: body[name] for name in told if name in body},  # the first schema lacks the last three
             score=score,
+            policy=self.run_as(self.turns[number].policy)[-1],
             author=event.author,
             time=event.time,
             holder="" if lease is None else lease.holder,
@@ -444,6 +456,8 @@ class Fold:
         if self.attempts:  # a result that was undone was seen all the same
             run = {turn.task for turn in self.turns.values()}
             self.amended_after += changed(before, self.plan, changes, run, self.schema)
+            for name in replaced(before, self.plan):
+                self.checkpoints[name] = self.checkpoints.get(name, 1) + 1
 
     def _joined(self, plan: Plan, added: Iterable[str]) -> None:
         """Policies that join after the blocks handed out by now.
