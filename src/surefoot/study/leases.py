@@ -18,7 +18,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
@@ -98,6 +98,19 @@ class LeaseClock:
     def live(self, lease: Lease | None) -> bool:
         """Whether the turn is still held."""
         return lease is not None and self.age(lease) < lease.seconds and not gone(lease.holder)
+
+    def holding(self, leases: Mapping[int, Lease], turns: Iterable[int]) -> list[int]:
+        """Those of the turns that are still held; each holder is looked for once."""
+        ended: dict[str, bool] = {}
+        found = []
+        for turn in turns:
+            lease = leases.get(turn)
+            if lease is not None and self.age(lease) < lease.seconds:
+                if lease.holder not in ended:
+                    ended[lease.holder] = gone(lease.holder)
+                if not ended[lease.holder]:
+                    found.append(turn)
+        return found
 
 
 def _moment(text: str) -> datetime:

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -334,11 +335,8 @@ class Plan(Record):
 
         An item of a list stands where a condition does.
         """
-        if self.items:
-            return tuple(("", item) for item in self.items)
-        own = {task.name: task.conditions for task in self.task_details}
-        usual = self.conditions or ("",)
-        return tuple((task, condition) for task in self.tasks or ("",) for condition in own.get(task) or usual)
+        details = tuple((task.name, task.conditions) for task in self.task_details)
+        return _contexts(self.items, self.tasks, self.conditions, details)
 
     @property
     def fingerprint(self) -> str:
@@ -452,6 +450,19 @@ def usual_futility(rule: str, setting: Setting) -> float:
     able = setting.population is None and len(setting.policies) == 2 and setting.question == "ranking"
     able = able and any(kind.gives_up for kind in registry.kinds(rule))
     return FUTILITY[setting.claim] if able else 0.0
+
+
+@lru_cache(maxsize=16)
+def _contexts(
+    items: tuple[str, ...],
+    tasks: tuple[str, ...],
+    conditions: tuple[str, ...],
+    details: tuple[tuple[str, tuple[str, ...]], ...],
+) -> tuple[tuple[str, str], ...]:
+    if items:
+        return tuple(("", item) for item in items)
+    own, usual = dict(details), conditions or ("",)
+    return tuple((task, condition) for task in tasks or ("",) for condition in own.get(task) or usual)
 
 
 def canonical(data: Mapping[str, Any]) -> str:

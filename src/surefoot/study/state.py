@@ -212,8 +212,9 @@ class Fold:
     @property
     def later(self) -> int:
         """How many blocks are complete beyond one that is not."""
-        beyond = range(self.reached + 2, self.scheduled + 1)
-        return sum(number not in self.voids and self._complete(number) for number in beyond)
+        reached = self.reached
+        open_ = {turn.block for turn in self.waiting.values()} | self.voids.keys()
+        return max(0, self.scheduled - reached - len({reached + 1, *(one for one in open_ if one > reached)}))
 
     @property
     def blinded(self) -> bool:
@@ -262,14 +263,14 @@ class Fold:
             return None
         if self.foreign_table:
             raise StudyError(self.foreign)
-        here = [number for number, turn in sorted(self.waiting.items()) if rig in ("", turn.rig)]
-        free = [number for number in here if not clock.live(self.leases.get(number))]
+        held = set(clock.holding(self.leases, self.waiting))
+        free = [number for number in sorted(self.waiting.keys() - held) if rig in ("", self.waiting[number].rig)]
         mine = [number for number in free if asker in self._at(number)]
         others = [number for number in free if not self._expected_of_another(number, asker, clock)]
         if mine or others:
             return self.waiting[(mine or others)[0]]
         ahead = sum(number not in self.voids for number in range(self.reached + 1, self.scheduled + 1))
-        at_work = {asker, *(self.leases[turn.number].holder for turn in self.held(clock))}
+        at_work = {asker, *(self.leases[number].holder for number in held)}
         if self.later < most_later(at_work):
             coming = self._next_blocks(rig, self.decision.room - ahead)
             if coming:
@@ -289,11 +290,8 @@ class Fold:
 
     def held(self, clock: LeaseClock, holder: str | None = None) -> list[Turn]:
         """The turns being run, by `holder` or by anybody, in scheduled order."""
-        return [
-            self.waiting[number]
-            for number in sorted(self.waiting)
-            if clock.live(lease := self.leases.get(number)) and lease is not None and holder in (None, lease.holder)
-        ]
+        held = clock.holding(self.leases, sorted(self.waiting))
+        return [self.waiting[number] for number in held if holder in (None, self.leases[number].holder)]
 
     def _complete(self, number: int) -> bool:
         turns = self.blocks.get(number)
@@ -416,7 +414,8 @@ class Fold:
         self._weigh(event)
 
     def _weigh(self, event: Event) -> None:
-        size = Clip.of(event.body.get("clip") or {"fault": "missing"}).bytes
+        clip = event.body.get("clip")
+        size = Clip.of(clip).bytes if clip else 0
         if size:
             self.clip_bytes[event.author] = self.clip_bytes.get(event.author, 0) + size
 
