@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
+import numpy as np
+
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.plans import canonical
@@ -150,6 +152,38 @@ class Line:
     def to_dict(self) -> dict[str, Any]:
         """The line as JSON-ready data, as exported."""
         return {"number": self.number, "hash": self.hash, **self.event.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a fold leaves out: the blocks that the rule has read, of which only this much is kept.
+
+    Attributes:
+        lines: Lines whose hashes are left out.
+        turns: Turns, blocks and results left out, the first of each.
+        blocks: Blocks.
+        results: Results.
+        words: A number for each word of a request that was used, rising.
+    """
+
+    lines: int = 0
+    turns: int = 0
+    blocks: int = 0
+    results: int = 0
+    words: Any = ()
+
+    def knows(self, word: str) -> bool:
+        """Whether a request of that word may have been carried out: never no where it was."""
+        if not len(self.words):
+            return False
+        number = word_number(word)
+        place = int(np.searchsorted(self.words, np.uint64(number)))
+        return place < len(self.words) and int(self.words[place]) == number
+
+
+def word_number(word: str) -> int:
+    """A number of 64 bits that stands for a request's word."""
+    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 def head_of(line: Line | None) -> str:

@@ -26,8 +26,8 @@ from surefoot.errors import StudyError
 from surefoot.numerics.betting import weak_orders
 from surefoot.sequential.history import Trail
 from surefoot.study.decision import table_of
-from surefoot.study.events import Line, chained
-from surefoot.study.state import Before, Fold, word_number
+from surefoot.study.events import Before, Line, chained, word_number
+from surefoot.study.state import Fold
 from surefoot.study.stores import Keeper, Store, StoreError, keeper_of
 
 FORMAT = 2

@@ -2,57 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from surefoot._secret import Secret
 from surefoot.errors import StudyError
 from surefoot.study.amendments import changed, replaced
 from surefoot.study.clips import Clip
 from surefoot.study.decision import Decision, decision_of, table_of, with_changes
-from surefoot.study.events import Event, Line, head_of
+from surefoot.study.events import Before, Event, Line, head_of
 from surefoot.study.item_lists import NOT_DRAWN, declared_list
 from surefoot.study.leases import Lease, LeaseClock, most_later, seconds_of
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Result
 from surefoot.study.schedules import Turn, block, seed_hash
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What a fold leaves out: the blocks that the rule has read, of which only this much is kept.
-
-    Attributes:
-        lines: Lines whose hashes are left out.
-        turns: Turns, blocks and results left out, the first of each.
-        blocks: Blocks.
-        results: Results.
-        words: A number for each word of a request that was used, rising.
-    """
-
-    lines: int = 0
-    turns: int = 0
-    blocks: int = 0
-    results: int = 0
-    words: Any = ()
-
-    def knows(self, word: str) -> bool:
-        """Whether a request of that word may have been carried out: never no where it was."""
-        if not len(self.words):
-            return False
-        number = word_number(word)
-        place = int(np.searchsorted(self.words, np.uint64(number)))
-        return place < len(self.words) and int(self.words[place]) == number
-
-
-def word_number(word: str) -> int:
-    """A number of 64 bits that stands for a request's word."""
-    return int.from_bytes(hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 @dataclass(slots=True)
@@ -95,7 +60,7 @@ class Fold:
     overridden: bool = False  # whether the study goes on where its rule stops for futility
     _decisions: list[Decision] = field(default_factory=list)  # before the first block, and after each one read
     _stopped: Decision | None = None  # the decision at which the study stopped first
-    before: Before = Before()
+    before: Before = field(default_factory=Before)
 
     def take(self, line: Line) -> None:
         """Add one line.
