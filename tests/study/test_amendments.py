@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 import surefoot as sf
+from surefoot.errors import StudyError
 from surefoot.study.conduct import conduct_of
 from surefoot.study.log_files import anchor_of
 from surefoot.study.verification import verify
@@ -127,3 +130,15 @@ def test_a_replaced_checkpoint_is_told_by_name_from_what_to_what():
     late.amend({"tasks": (MUG, {**TOWEL, "stages": {"half": 0.5, "done": 1}})}, reason="finer")
     finer = "stages of towel from nothing to half 0.5, done 1"
     assert any(finer in one for one in said_of(late.fold))
+
+
+def test_a_new_checkpoint_is_hashed_and_one_that_is_not_there_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.pt").write_bytes(b"second")
+    late = run(4)
+    late.amend({"policies": ({**PI0, "checkpoint": "new.pt"}, "old")}, reason="a better one")
+    assert late.plan.policy("new").sha256 == hashlib.sha256(b"second").hexdigest()
+    with pytest.raises(StudyError, match=r"cannot be hashed: there is no gone\.pt"):
+        late.amend({"policies": ({**PI0, "checkpoint": "gone.pt"}, "old")}, reason="why")
+    with pytest.raises(StudyError, match="is not the one that the plan names"):
+        late.amend({"policies": ({**PI0, "checkpoint": "new.pt", "sha256": "0" * 64}, "old")}, reason="why")

@@ -406,6 +406,9 @@ def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
         )
     try:
         plan = fold.plan.amended(changes)
+        if "policy_details" in changes:  # a checkpoint that is new is hashed, as when the study began
+            told = (one if one == fold.plan.policy(one.name) else one.hashed() for one in plan.policy_details)
+            plan = replace(plan, policy_details=tuple(told))
         for result in fold.results.values():
             plan.value(result.score)
         kept = plan.to_dict()

@@ -34,7 +34,7 @@ export function watch() {
     const fields = Object.fromEntries(new FormData(form));
     let said;
     try {
-      const data = await ({ amend: amendment, join: addition }[form.dataset.kind]?.(fields)) ?? fields;
+      const data = await ({ amend: amendment, join: addition, replace: replacement }[form.dataset.kind]?.(fields)) ?? fields;
       const answer = await ask(form.dataset.api, data);
       if (answer.ok) { form.reset(); document.activeElement.blur(); await freshen(); $("said").textContent = "Done."; return; }
       said = answer.said;
@@ -50,6 +50,13 @@ function amendment(fields) {
 async function addition(fields) {
   const { policies } = (await ask("/plan")).content.plan; // as they are now: another may have joined meanwhile
   return { changes: { policies: [...policies, fields.policy.trim()] }, reason: fields.reason };
+}
+
+async function replacement({ policy, checkpoint, reason }) { // the rest of what is known of each policy stays
+  const { policies, policy_details } = (await ask("/plan")).content.plan;
+  const known = new Map(policy_details.map(({ type, schema, ...one }) => [one.name, one]));
+  known.set(policy, { ...known.get(policy), name: policy, checkpoint, sha256: "" });
+  return { changes: { policies: policies.map((name) => known.get(name) ?? name) }, reason };
 }
 
 function parsed(text) {
