@@ -34,7 +34,8 @@ from surefoot.study.studies import Study
 
 THINK = (0.3, 1.1)
 """Seconds between a turn and its result: many times busier than people at robots."""
-ASKED = 0.05
+RECORDED, ASKED = 0.06, 0.1
+"""The most seconds that 99 of 100 requests may take, on an idle machine."""
 
 
 def port() -> int:
@@ -149,15 +150,29 @@ def measure(store: str, folder: Path, operators: int, duration: float) -> dict[s
         "p99": share(recording, 0.99),
         "worst": recording[-1],
         "asking p99": share(asking, 0.99),
+        "asking median": share(asking, 0.5),
+        "asking worst": asking[-1],
     }
 
 
-def row(what: str, seen: dict[str, float]) -> Row:
-    shown = (
-        f"p99 {1000 * seen['p99']:.0f} ms, median {1000 * seen['median']:.0f} ms, worst {1000 * seen['worst']:.0f} ms"
-    )
+def rows_of(what: str, seen: dict[str, float]) -> list[Row]:
+    """What asking and recording took."""
     counted = f"{seen['results']:.0f} results, {seen['rate']:.0f}/s, none lost or doubled"
-    return Row(f"{what}: {counted}", shown, "-", "-", f"p99 under {1000 * ASKED:.0f} ms", seen["p99"] < ASKED)
+    shown = {
+        f"{what}, recording: {counted}": ("", RECORDED),
+        f"{what}, asking for a turn": ("asking ", ASKED),
+    }
+    return [
+        Row(
+            named,
+            ", ".join(f"{part} {1000 * seen[kind + part]:.0f} ms" for part in ("p99", "median", "worst")),
+            "-",
+            "-",
+            f"p99 at most {1000 * most:.0f} ms",
+            seen[f"{kind}p99"] <= most,
+        )
+        for named, (kind, most) in shown.items()
+    ]
 
 
 def main(duration: float = 60.0) -> bool:
@@ -166,10 +181,10 @@ def main(duration: float = 60.0) -> bool:
     os.sync()  # what other scripts left to be written is not to be waited for here
     with tempfile.TemporaryDirectory() as folder:
         seen = measure(str(Path(folder) / "study.db"), Path(folder), 10, duration)
-        rows.append(row("10 operators, SQLite", seen))
+        rows += rows_of("10 operators, SQLite", seen)
     with tempfile.TemporaryDirectory() as folder, postgres() as address:
         seen = measure(f"{address}?study=load", Path(folder), 50, duration)
-        rows.append(row("50 operators, PostgreSQL", seen))
+        rows += rows_of("50 operators, PostgreSQL", seen)
     load = os.getloadavg()[0]
     cores = f"{os.cpu_count()} cores for server, database and operators together"
     note = f"Wall-clock, {duration:g} s each, {cores}; load average at the end {load:.1f}."

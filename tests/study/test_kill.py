@@ -7,6 +7,7 @@ import json
 import os
 import random
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +23,7 @@ from typing import Any
 import pytest
 
 import surefoot as sf
+from surefoot._secret import Secret
 from surefoot.console.authentication import Tokens
 from surefoot.study.schedules import Turn
 from surefoot.study.stores import open_store
@@ -201,11 +203,11 @@ def upload(server: Server, folder: Path, results: int, kept: dict[int, str], arm
         kept[turn.number] = hashlib.sha256(clip.read_bytes()).hexdigest()
 
 
-def killed_uploading(folder: Path, *, results: int, kills: int, seed: int) -> None:
+def killed_uploading(folder: Path, *, results: int, kills: int, seed: int, begin: Any = started) -> None:
     """Three robots that record and upload while the server is killed at moments that the seed draws."""
     address = str(folder / "study.db")
     Study.create(plan(horizon=2 * results, rule="mixture"), address)
-    server, rng, done = Server(address, folder, started), random.Random(seed), threading.Event()
+    server, rng, done = Server(address, folder, begin), random.Random(seed), threading.Event()
     kept: dict[int, str] = {}
 
     def assassin() -> None:
@@ -243,3 +245,91 @@ def killed_uploading(folder: Path, *, results: int, kills: int, seed: int) -> No
 
 def test_no_clip_is_lost_or_left_behind(tmp_path: Path) -> None:
     killed_uploading(tmp_path, results=40, kills=4, seed=5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_no_clip_is_lost_or_left_behind_in_two_hundred_kills(tmp_path: Path, seed: int) -> None:
+    from tests.support.programs import forked
+
+    killed_uploading(tmp_path, results=100, kills=20, seed=seed, begin=forked)
+
+
+COMMANDS = {
+    "report": ["study", "report", "open.db", "-o", "out.html"],
+    "backup": ["study", "backup", "study.db", "-o", "out.backup", "--key", "study.key"],
+    "restore": ["study", "restore", "log.jsonl", "out.db"],
+    "create": ["study", "create", "plan.toml", "--store", "out.db", "--yes"],
+    "unblind": ["study", "unblind", "out.db", "--reason", "the day is over"],
+}
+
+
+def ended_at(words: list[str], said: Path, seconds: float | None) -> float:
+    """Run a command, killed after so many seconds unless it is done by then; how long it ran."""
+    from tests.support.programs import forked
+
+    began, process = time.monotonic(), forked(words, said)
+    process.join(seconds)
+    if process.exitcode is None:
+        os.kill(process.pid, signal.SIGKILL)
+        process.join()
+    else:
+        assert process.exitcode == 0, said.read_text()
+    return time.monotonic() - began
+
+
+def lines_of(path: str) -> list[str]:
+    return [line.hash for line in open_store(path).read()] if Path(path).exists() else []
+
+
+def killed_command(name: str, kills: int) -> None:
+    """One command, killed at random moments: what it writes is whole or not there, and again it does all."""
+    study, rng, said = Study.open("study.db"), random.Random(name), Path("said.log")
+    before, whole = lines_of("study.db"), 0
+    took = 0.0
+    for time_of_all in (True, True, *[False] * kills):  # twice to see how long it takes once all is imported
+        for left in Path().glob("out.*"):
+            left.unlink()
+        if name == "unblind":
+            shutil.copy("study.db", "out.db")
+        if time_of_all:
+            took = ended_at(COMMANDS[name], said, None)
+            continue
+        ended_at(COMMANDS[name], said, rng.uniform(0.0, 1.1) * took)
+        assert lines_of("study.db") == before
+        found = lines_of("out.db")
+        if name in ("restore", "unblind"):
+            assert found[: len(before)] == (before if found else [])
+            assert len(found) in ({0, len(before)} if name == "restore" else {len(before), len(before) + 1})
+        if found:
+            assert sf.verify("out.db").sound
+        for page in Path().glob("out.html"):
+            assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+        if Path("out.backup").exists():
+            again = Study.restore(
+                Path("out.backup").read_text(), ":memory:", key=Secret(Path("study.key").read_text().strip())
+            )
+            assert again.fold.head == study.fold.head
+        done = bool(found) if name in ("restore", "create") else len(found) > len(before)
+        whole += done or any(Path().glob("out.[hb]*"))
+        if not done:
+            ended_at(COMMANDS[name], said, None)  # and the same again does all of it
+    print(f"{name}: {kills} kills within {took:.2f} s, {whole} after it was done")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_a_killed_command_leaves_all_or_nothing(name, kills, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("plan.toml").write_text(plan().to_toml())
+    study = Study.create(plan(horizon=100, rule="mixture"), "study.db")
+    for _ in range(40):
+        turn = study.next_turn()
+        study.record(turn, outcome(turn, 100))
+    shutil.copy("study.db", "open.db")
+    seen = Study.open("open.db")
+    seen.unblind(reason="to export it")
+    Path("log.jsonl").write_text(seen.export())
+    if name == "restore":
+        shutil.copy("open.db", "study.db")
+    killed_command(name, kills)

@@ -104,6 +104,7 @@ def threaded(study: Study, tokens: Tokens) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
     app = create_app(study, tokens)
+    app.state.service.follow(None)
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=3, http=bounded(), limit_concurrency=1000)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -1,16 +1,26 @@
-"""A lab's day: two policies in a simulator by one command, with clips; killed twice, resumed, unblinded, reported."""
+"""A lab's day: in a simulator, killed twice; and on two arms with two phones, with every accident there is."""
 
 from __future__ import annotations
 
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot.cli.main import run
+from surefoot.console.authentication import Tokens
+from surefoot.study.conduct import conduct_of
+from surefoot.study.counts import counts_of
+from surefoot.study.ranking import ranking_of
+from tests.support.browsers import DESK, PHONE, Person
+from tests.support.consoles import threaded
 
 pytestmark = pytest.mark.end_to_end
 
@@ -101,3 +111,287 @@ def _named(name):
     import importlib
 
     return getattr(importlib.import_module("my_lab_day"), name)
+
+
+STUDY = """
+title = "Three policies on two arms"
+rigs = ["left arm", "right arm"]
+operators = ["Ana", "Ben"]
+stages = {reached = 0.25, grasped = 0.5, lifted = 0.75, placed = 1}
+failure_tags = ["missed grasp", "dropped"]
+time_limit = 90
+take_over_minutes = 0.001
+
+[time_budget]
+rollout_minutes = 1.5
+reset_minutes = 0.5
+hours_a_day = 6
+
+[[policies]]
+name = "pi0"
+checkpoint = "pi0.safetensors"
+[[policies]]
+name = "act"
+checkpoint = "0123abcd"
+[[policies]]
+name = "dp"
+
+[[tasks]]
+name = "mug"
+conditions = {pose = 5}
+instruction = "Put the mug on the shelf."
+reset = ["mug on the mark", "arm home"]
+[[tasks]]
+name = "towel"
+conditions = {pose = 5}
+instruction = "Fold the towel."
+[[tasks]]
+name = "drawer"
+conditions = {pose = 5}
+[[tasks]]
+name = "cube"
+conditions = {pose = 5}
+"""
+"""Three policies, four tasks with twenty poses, two arms, two people, a rubric of five levels and six hours."""
+SKILL = {"pi0": 0.75, "act": 0.55, "dp": 0.25, "octo": 0.4}
+OTHER = "The checkpoint of pi0 is not the one that the plan names"
+RIGS = ("left arm", "right arm")
+LEVELS = ("", "reached", "grasped", "lifted", "placed")
+
+
+def stage_of(policy, turn):
+    """How far a rollout got, drawn by its turn."""
+    rng = random.Random(f"{policy} {turn}")
+    return LEVELS[sum(rng.random() < SKILL[policy] for _ in range(4))]
+
+
+class Lab:
+    """The study served, its two phones, the owner's desk, and a look at every page on the way."""
+
+    def __init__(self, chromium, folder, pictures):
+        self.path, self.pictures, self.tokens = folder / "lab.db", pictures, Tokens.fresh()
+        self.chromium = chromium
+        self.study = sf.Study.open(self.path)
+        self.seen = 0
+
+    def person(self, role, name, look):
+        return Person(self.chromium, self, role, name, **look)
+
+    def look(self, person, name):
+        self.seen += 1
+        assert not person.page.evaluate("() => document.documentElement.scrollWidth > innerWidth"), name
+        if self.pictures is not None:
+            person.page.screenshot(path=self.pictures / f"{self.seen:02d}-{name}.png", full_page=True)
+
+    def tapped(self, person):
+        """One turn as its operator runs it."""
+        page, code = person.page, person.code()
+        turn = next(one for one in self.turns() if one.code == code)
+        page.tap("#start")
+        stage = stage_of(turn.policy, turn.number)
+        if stage in ("", "reached"):
+            page.tap("#tags >> text=missed grasp")
+        page.tap(f"#outcomes >> text={stage or 'none of these'}")
+        person.moved(code)
+        return turn
+
+    def turns(self):
+        self.study.refresh()
+        return self.study.fold.turns.values()
+
+    def by_robots(self, address, rounds=None):
+        """The turns of both arms by scripts, until the study needs no more, or so many rounds count."""
+        token, marks = self.tokens.operator.reveal(), self.path.parent
+        arms = [(rig, sf.Client(address, token, holder=f"script at the {rig}", marks=marks)) for rig in RIGS]
+        while True:
+            done = 0
+            for rig, client in arms:
+                turn = client.next_turn(rig=rig, wait=False)
+                if turn is None:
+                    continue
+                assert turn.rig == rig
+                policy = next(one for one in self.turns() if one.number == turn.number).policy
+                stage = stage_of(policy, turn.number)
+                tag = "dropped" if stage == "grasped" else "missed grasp" if stage in ("", "reached") else ""
+                told = {"stage": stage} if stage else {"result": 0.0}
+                client.record(turn, **told, duration=60.0 + turn.number % 7, failure=tag)
+                done += 1
+            status = arms[0][1].status()
+            if status.finished or not done or (rounds is not None and status.blocks >= rounds):
+                return status
+
+
+def numbers_of(text):
+    """What a page says of how many rollouts were run, as numbers by what became of them."""
+    told = re.search(r"([\d,]+) rollouts were run of at most ([\d,]+): ([^.]*)\.", text)
+    parts = dict(reversed(one.split(" ")[:2]) for one in re.sub(r" \([^)]*\)", "", told[3]).split(", "))
+    found = {word: int(number.replace(",", "")) for word, number in parts.items()}
+    return {"run": int(told[1].replace(",", "")), "planned": int(told[2].replace(",", "")), **found}
+
+
+def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp_path, monkeypatch, capsys):
+    pictures = Path(os.environ["SUREFOOT_PICTURES"]) if "SUREFOOT_PICTURES" in os.environ else None
+    monkeypatch.chdir(tmp_path)
+    Path("lab.toml").write_text(STUDY)
+    Path("pi0.safetensors").write_bytes(b"first")
+    assert run(["study", "create", "lab.toml", "--store", "lab.db", "--yes"]) == 0
+    lab = Lab(chromium, tmp_path, pictures)
+    with threaded(lab.study, lab.tokens) as lab.address:
+        ana, ben = (lab.person("operator", name, PHONE) for name in ("Ana", "Ben"))
+        eve, rae = lab.person("owner", "Eve", DESK), lab.person("runner", "Rae", DESK)
+        for person, rig in ((ana, "left arm"), (ben, "right arm")):
+            person.page.select_option("#rig", rig)
+            person.until("rig => document.querySelector('#chips').textContent.includes(rig)", arg=rig)
+        lab.look(ana, "phone-turn")
+        lab.look(rae, "runner")
+        ran = [lab.tapped(person) for _ in range(3) for person in (ana, ben)]
+        assert [turn.rig for turn in ran] == ["left arm", "right arm"] * 3
+
+        # a wrong tap is undone, and only its outcome is asked for
+        wrong = lab.tapped(ana)
+        ana.settled()
+        ana.page.tap("#undo")
+        lab.look(ana, "phone-undo")
+        ana.page.tap("#undo-box button[value=undo]")
+        ana.until("code => document.getElementById('code').textContent === code", arg=wrong.code)
+        lab.look(ana, "phone-again")
+        ana.page.tap(f"#outcomes >> text={stage_of(wrong.policy, wrong.number) or 'none of these'}")
+        ana.moved(wrong.code)
+        ana.settled()
+
+        # the right arm breaks down: its round is void, its phone goes, and the left arm waits for it in the end
+        ben.code()
+        ben.page.tap("#void")
+        ben.page.tap("#void-box >> text=hardware fault")
+        lab.look(ben, "phone-void")
+        ben.page.tap("#void-box button[value=void]")
+        ben.settled()
+        ben.page.tap("#end")
+        ben.page.tap("#end-box button[value=end]")
+        ben.page.wait_for_selector("#again")
+        lab.look(ben, "phone-ended")
+        for _ in range(40):
+            ana.settled()
+            if ana.page.is_hidden("#turn"):
+                break
+            lab.tapped(ana)
+        ana.page.wait_for_selector("#idle:visible")
+        assert "No turn at left arm now" in ana.page.inner_text("#idle")
+        assert "whoever asks next at right arm gets it" in ana.page.inner_text("#idle")
+        lab.look(ana, "phone-waits")
+        ben.page.tap("#again")
+        ben.until("() => document.querySelector('#chips').textContent.includes('right arm')")
+
+        # the network goes: what is entered waits on the phone, and is sent once it is back
+        lab.study.refresh()
+        before = lab.study.status().recorded
+        ben.context.set_offline(True)
+        for _ in range(2):
+            lab.tapped(ben)
+        ben.pill("Offline · 2 waiting")
+        lab.look(ben, "phone-offline")
+        ben.context.set_offline(False)
+        ben.settled()
+        lab.study.refresh()
+        assert lab.study.status().recorded == before + 2
+        for person in (ana, ben):  # they go home, and what they held is handed back to scripts
+            person.page.tap("#end")
+            person.page.tap("#end-box button[value=end]")
+            person.page.wait_for_selector("#again:visible")
+            person.settled()
+        assert lab.by_robots(lab.address, rounds=14).blocks == 14
+
+        # another checkpoint is served: the runner and the owner are told, and it is another policy from then on
+        Path("pi0.safetensors").write_bytes(b"second")
+        for person, path in ((eve, "/owner"), (rae, "/runner")):
+            for _ in range(200):
+                person.page.goto(f"{lab.address}{path}")
+                if "pi0.safetensors" in person.page.inner_text("main"):
+                    break
+                person.page.wait_for_timeout(100)
+            assert OTHER in person.page.inner_text("main")
+        ana.page.reload()
+        assert "checkpoint" not in ana.page.inner_text("main")
+        lab.look(eve, "owner-banner")
+        eve.page.select_option("#replace select", "pi0")
+        eve.page.fill("#replace input[name=checkpoint]", "pi0.safetensors")
+        eve.page.fill("#replace input[name=reason]", "the server was updated")
+        eve.page.click("#replace button")
+        eve.until("() => document.getElementById('said').textContent === 'Done.'")
+        eve.page.goto(f"{lab.address}/owner")
+        assert OTHER not in eve.page.inner_text("main")
+        assert lab.by_robots(lab.address, rounds=20).blocks == 20
+
+        # a fourth policy joins
+        eve.page.goto(f"{lab.address}/owner")
+        eve.page.fill("#join-study input[name=policy]", "octo")
+        eve.page.fill("#join-study input[name=reason]", "it has just been trained")
+        eve.page.click("#join-study button")
+        eve.until("() => document.getElementById('said').textContent === 'Done.'")
+        lab.look(eve, "owner-joined")
+        eve.page.goto(f"{lab.address}/live")
+        lab.look(eve, "live-blinded")
+        assert lab.by_robots(lab.address).finished
+        ana.page.wait_for_selector("#stop:visible")
+        lab.look(ana, "phone-stop")
+
+        eve.page.goto(f"{lab.address}/owner")
+        eve.page.click("#unblind button")
+        eve.page.wait_for_selector("text=The study is not blinded")
+        lab.look(eve, "owner-end")
+        eve.page.goto(f"{lab.address}/live")
+        live = eve.page.inner_text("main")
+        lab.look(eve, "live")
+        ana.page.goto(f"{lab.address}/live")
+        lab.look(ana, "phone-live")
+        eve.page.goto(f"{lab.address}/report")
+        served = eve.page.inner_text("body")
+        lab.look(eve, "report")
+        for person in (ana, ben, eve, rae):
+            person.close()
+
+    capsys.readouterr()
+    assert run(["study", "report", "lab.db", "-o", "lab.html"]) == 0
+    assert run(["study", "export", "lab.db", "--rollouts", "lab.csv"]) == 0
+    assert run(["study", "verify", "lab.db"]) == 0
+    desk, phone = chromium.new_context(**DESK).new_page(), chromium.new_context(**PHONE).new_page()
+    for page, name in ((desk, "desk"), (phone, "phone")):
+        page.goto((tmp_path / "lab.html").as_uri())
+        assert not page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+        if pictures is not None:
+            page.screenshot(path=pictures / f"report-{name}.png", full_page=True)
+    text = desk.inner_text("body")
+    pdf = desk.pdf(path=(pictures or tmp_path) / "lab.pdf", format="A4", print_background=True)
+    for page in (desk, phone):
+        page.context.close()
+
+    # every page tells the same numbers, and they add up
+    study = sf.Study.open("lab.db")
+    known, found = counts_of(study.fold), conduct_of(study.fold)
+    told = {"run": known.run, "planned": known.planned, "counted": known.counted, "void": known.void}
+    told |= {"surplus": known.surplus} if known.surplus else {}
+    assert known.run == known.counted + known.waiting + known.void + known.surplus == len(study.fold.results)
+    for page in (live, served, text):
+        assert numbers_of(page) == told
+    table = pl.read_csv("lab.csv")
+    assert (table.height, table["valid"].sum()) == (known.run, known.counted)
+    assert table.columns.count("robot") == 1
+    for parts in (found.stages, found.conditions):
+        assert sum(one.rollouts for one in parts) == known.counted
+    for kind in ("rig ", "by "):
+        assert sum(one.rollouts for one in found.places if one.part.startswith(kind)) == known.counted
+    for shares in (found.scorers, found.robots, found.sessions):
+        assert sum(one.recorded for one in shares) == known.run
+    for stage in LEVELS[1:]:
+        assert sum(one.rollouts for one in found.funnel if one.stage == stage) == known.counted
+        of_csv = table.filter(table["valid"])["stage"].is_in(LEVELS[LEVELS.index(stage) :]).sum()
+        assert sum(one.reached for one in found.funnel if one.stage == stage) == of_csv
+    assert sum(one.count for one in found.modes) == table.filter(table["valid"])["failure"].is_not_null().sum()
+    ranked = ranking_of(study.fold)
+    assert sum(one.rollouts for one in ranked.policies) == known.counted
+    assert set(table["policy"]) == {"pi0", "pi0, checkpoint 2", "act", "dp", "octo"} == set(study.fold.policies)
+    for name in study.fold.policies:
+        assert table.filter(table["valid"] & (table["policy"] == name)).height == sum(
+            one.rollouts for one in found.stages if one.policy == name
+        )
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 6
