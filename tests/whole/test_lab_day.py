@@ -299,7 +299,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
             person.page.tap("#end-box button[value=end]")
             person.page.wait_for_selector("#again:visible")
             person.settled()
-        assert lab.by_robots(lab.address, rounds=14).blocks == 14
+        assert lab.by_robots(lab.address, rounds=14).blocks >= 14
 
         # another checkpoint is served: the runner and the owner are told, and it is another policy from then on
         Path("pi0.safetensors").write_bytes(b"second")
@@ -320,7 +320,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
         eve.until("() => document.getElementById('said').textContent === 'Done.'")
         eve.page.goto(f"{lab.address}/owner")
         assert OTHER not in eve.page.inner_text("main")
-        assert lab.by_robots(lab.address, rounds=20).blocks == 20
+        assert lab.by_robots(lab.address, rounds=20).blocks >= 20
 
         # a fourth policy joins
         eve.page.goto(f"{lab.address}/owner")

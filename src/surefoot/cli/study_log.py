@@ -190,13 +190,13 @@ def report(
     from surefoot.study.clips import ClipFolder
     from surefoot.study.events import seeded
     from surefoot.study.stores import open_store
-    from surefoot.study.verification import taken, verified
+    from surefoot.study.verification import verified_fold
 
     kept = open_store(_there(store))
     lines = seeded(kept.read())
     if not lines:
         raise StudyError(f"{without_password(store)}: there is no study here. Make one with `surefoot study create`.")
-    checked, (fold, _) = verified(lines), taken(lines)
+    checked, fold = verified_fold(lines)
     if fold.last is None:
         raise StudyError(f"{without_password(store)}: no report can be made. {checked}")
     command = f"surefoot study report {shlex.quote(without_password(store))} -o {output}"

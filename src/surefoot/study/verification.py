@@ -17,7 +17,6 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
-from surefoot.sequential import run
 from surefoot.study.clips import ClipFolder, faults_of
 from surefoot.study.decision import rule_of
 from surefoot.study.events import Line, breaks, seeded
@@ -112,10 +111,10 @@ def verify(
         return Verification(0, "", "", True, None, (str(error),))
     if not lines:
         raise StudyError("There is no study here yet; create one.")
-    found = verified(lines, tuple(heads), told)
+    found, fold = verified_fold(lines, tuple(heads), told)
     if clips is False:
         return found
-    results = sorted(taken(lines)[0].results.items())
+    results = sorted(fold.results.items())
     kept_clips = [(turn, one.clip) for turn, one in results if one.clip is not None and one.clip.sha256]
     wrong = faults_of(kept_clips, ClipFolder(kept.clips if clips is None else clips)) if kept_clips else []
     return replace(found, faults=(*found.faults, *wrong), clips=len(kept_clips) - len(wrong))
@@ -125,6 +124,13 @@ def verified(
     lines: list[Line], heads: tuple[str, ...] = (), witnesses: Mapping[str, tuple[Mark, ...]] | None = None
 ) -> Verification:
     """The same, of lines already read."""
+    return verified_fold(lines, heads, witnesses)[0]
+
+
+def verified_fold(
+    lines: list[Line], heads: tuple[str, ...] = (), witnesses: Mapping[str, tuple[Mark, ...]] | None = None
+) -> tuple[Verification, Fold]:
+    """What was found, and what the lines amount to as far as they make sense."""
     faults = [f"{clause[0].upper()}{clause[1:]}." for clause in breaks(lines)]
     faults += _declared(lines) + _times(lines)
     told = {f"The mark {head}": (Mark.written(head),) for head in heads} | {**(witnesses or {})}
@@ -142,7 +148,7 @@ def verified(
             faults.append("The verdict computed from the pairs in scheduled order differs from the study's own.")
         elif not fold.plan.in_pairs and _told(again) != _told(fold.decision.state):
             faults.append("What was found from the rounds in scheduled order differs from what the study says.")
-    return Verification(
+    found = Verification(
         lines=len(lines),
         head=lines[-1].hash,
         fingerprint=str(lines[0].event.body.get("fingerprint", "")),
@@ -155,6 +161,7 @@ def verified(
         witnesses=sum(len(each) for each in told.values()),
         exploratory=fold.last is not None and fold.exploratory,
     )
+    return found, fold
 
 
 def _contradicted(lines: list[Line], witnesses: Mapping[str, tuple[Mark, ...]]) -> list[str]:
@@ -280,8 +287,12 @@ def last_state(lines: list[Line], fold: Fold) -> Any:
         rounds.append((number, rows))
     if two:
         first, second = plan.policies
-        rule = rule_of(plan)
-        return [rule.start(), *run(rule, [(rows[first][0], rows[second][0]) for _, rows in rounds])][-1]
+        state = rule_of(plan).start()
+        for _, rows in rounds:
+            if state.finished:
+                break
+            state = state.rule.step(state, (rows[first][0], rows[second][0]))
+        return state
     return _place(first_plan, rounds, joins, leaves, gives_up=gives_up)
 
 

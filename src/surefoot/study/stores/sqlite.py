@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -168,14 +168,14 @@ class SQLiteStore(Linked):
 
     def lines(self, first: int, last: int) -> list[Line]:
         """The lines from one number to another, in order."""
-        return [line_of(*row) for row in self._rows(READ, first, last)]
+        return self._rows(READ, first, last, made=line_of)
 
-    def _rows(self, query: str, *values: int) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, *values: int, made: Callable[..., Any] = lambda *row: row) -> list[Any]:
         with self._lock:
             if self._link is None and not self.path.exists():
                 return []
             try:
-                rows = self._connected().execute(query, values).fetchall()
+                rows = [made(*row) for row in self._connected().execute(query, values)]
             except sqlite3.Error as error:
                 raise self._failure(error) from None
             self._in_place()
