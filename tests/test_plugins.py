@@ -15,7 +15,7 @@ from surefoot import _plugins
 from surefoot.cli.main import run
 from surefoot.files.formats import importers
 from surefoot.reporting import figures
-from surefoot.runners import added_runners
+from surefoot.runners import outcomes
 from surefoot.sequential import registry
 from surefoot.study import stores
 from tests.support.plugins import installed, put, put_toy
@@ -26,7 +26,7 @@ ASKS = {
     "formats": lambda: [one.ABOUT.name for one in importers()],
     "stores": stores.schemes,
     "figures": figures.figure_names,
-    "runners": added_runners.runner_names,
+    "runners": outcomes.runner_names,
 }
 
 

@@ -14,7 +14,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.console.authentication import Tokens
-from surefoot.study.counts import counts_of
+from surefoot.study.conduct import counts_of
 from surefoot.study.leases import LeaseClock
 from surefoot.study.stores import StoreError
 from surefoot.study.stores.sqlite import SQLiteStore

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import surefoot.console
+from surefoot.console import pages
 from surefoot.console.authentication import ROLES
 from surefoot.study.stores.sqlite import SQLiteStore
 from surefoot.study.studies import Study
@@ -112,3 +113,10 @@ def test_another_checkpoint_is_shown_to_runner_and_owner_only(tmp_path):
     operator = console.browser("operator", "Ann")
     for path in ("/api/v1/status", "/api/v1/turns"):
         assert said not in operator.get(path).text
+
+
+def test_a_code_is_one_picture_without_style_or_script():
+    picture = str(pages.svg("http://192.0.2.7:8765/join#token"))
+    assert picture.startswith("<svg")
+    assert "style" not in picture
+    assert "script" not in picture

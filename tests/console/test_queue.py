@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from surefoot.console.authentication import Session
-from surefoot.console.responses import Refusal
+from surefoot.console.operations import Refusal
 from surefoot.console.service import Service
 from surefoot.study.stores import ConflictError, StoreError, TimeLimitError
 from surefoot.study.stores.sqlite import SQLiteStore

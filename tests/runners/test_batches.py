@@ -8,7 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot.runners import functions
 from surefoot.runners.outcomes import CrashError
-from surefoot.study.counts import counts_of
+from surefoot.study.conduct import counts_of
 from surefoot.study.stores import ConflictError, StoreError
 from surefoot.study.stores.memory import MemoryStore
 from surefoot.study.studies import Study

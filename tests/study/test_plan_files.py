@@ -12,10 +12,8 @@ from tools import registry_tables
 from surefoot.errors import StudyError
 from surefoot.study import plan_files
 from surefoot.study.amendments import DETAILS
-from surefoot.study.budgets import TimeBudget
+from surefoot.study.plan_parts import Policy, Task, TimeBudget
 from surefoot.study.plans import Plan
-from surefoot.study.policies import Policy
-from surefoot.study.tasks import Task
 from tests.support.studies import LAB
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"

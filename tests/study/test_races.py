@@ -9,7 +9,7 @@ from surefoot.errors import StudyError
 from surefoot.sequential import Race
 from surefoot.sequential.race import RaceState
 from surefoot.study import status
-from surefoot.study.counts import counts_of
+from surefoot.study.conduct import counts_of
 from surefoot.study.verification import verified
 from tests.support import studies
 from tests.support.studies import driven, said_of

@@ -8,7 +8,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.record import Record
-from surefoot.study.counts import counts_of
+from surefoot.study.conduct import counts_of
 from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
 from tests.support.studies import begun, driven, outcomes
 

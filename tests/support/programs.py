@@ -17,12 +17,12 @@ import uvicorn
 
 import surefoot.cli.study
 import surefoot.console.app
-import surefoot.console.qr
+import surefoot.console.pages
 from surefoot.cli.main import run
 from surefoot.study.plans import Plan
 from surefoot.study.studies import Study
 
-NEEDED = (psycopg, uvicorn, surefoot.console.app, surefoot.console.qr, surefoot.cli.study)
+NEEDED = (psycopg, uvicorn, surefoot.console.app, surefoot.console.pages, surefoot.cli.study)
 NURSERY = multiprocessing.get_context("forkserver")
 NURSERY.set_forkserver_preload(["tests.support.programs"])
 

@@ -16,8 +16,7 @@ import pytest
 import surefoot as sf
 from surefoot.cli.main import run
 from surefoot.console.authentication import Tokens
-from surefoot.study.conduct import conduct_of
-from surefoot.study.counts import counts_of
+from surefoot.study.conduct import conduct_of, counts_of
 from surefoot.study.ranking import ranking_of
 from tests.support.browsers import DESK, PHONE, Person
 from tests.support.consoles import threaded
@@ -306,7 +305,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
         for person, path in ((eve, "/owner"), (rae, "/runner")):
             for _ in range(200):
                 person.page.goto(f"{lab.address}{path}")
-                if "pi0.safetensors" in person.page.inner_text("main"):
+                if OTHER in person.page.inner_text("main"):
                     break
                 person.page.wait_for_timeout(100)
             assert OTHER in person.page.inner_text("main")

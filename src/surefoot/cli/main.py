@@ -293,6 +293,6 @@ def _load(group: _plugins.Group) -> None:
 
         figures.figure_names()
     else:
-        from surefoot.runners import added_runners
+        from surefoot.runners import outcomes
 
-        added_runners.runner_names()
+        outcomes.runner_names()

@@ -183,7 +183,7 @@ def _environment(
 
 def _runner(word: str) -> Callable[..., Any]:
     """The function that ``module:function`` names, or the runner that an installed package adds by that name."""
-    from surefoot.runners.added_runners import runner_names, runner_of
+    from surefoot.runners.outcomes import runner_names, runner_of
 
     return runner_of(word) if ":" not in word and word in runner_names() else _function(word)
 

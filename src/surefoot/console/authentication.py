@@ -24,8 +24,7 @@ from urllib.parse import unquote
 
 from surefoot._files import write_whole
 from surefoot._secret import Secret
-from surefoot.console.operations import clean
-from surefoot.console.responses import Refusal
+from surefoot.console.operations import Refusal, clean
 from surefoot.core.words import as_seen
 from surefoot.errors import StudyError
 from surefoot.study.events import ROLES as AUTHORS

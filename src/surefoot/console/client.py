@@ -27,8 +27,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from surefoot import _check
 from surefoot._files import write_whole
 from surefoot._secret import Secret
-from surefoot.console.operations import OPERATIONS
-from surefoot.console.responses import Refusal
+from surefoot.console.operations import OPERATIONS, Refusal
 from surefoot.core.verdict import Verdict
 from surefoot.errors import StudyError
 from surefoot.study import log_files

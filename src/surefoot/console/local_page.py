@@ -27,8 +27,8 @@ import surefoot as sf
 from surefoot import stats
 from surefoot._files import write_whole
 from surefoot.console.middleware import LOOPBACK, POLICY, Guard
+from surefoot.console.operations import Refusal
 from surefoot.console.pages import REPORT_POLICY
-from surefoot.console.responses import Refusal
 from surefoot.reporting import answers
 from surefoot.table.two_runs import two_runs
 

@@ -16,8 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from surefoot.console.operations import OPERATIONS
-from surefoot.console.responses import Refusal
+from surefoot.console.operations import OPERATIONS, Refusal
 from surefoot.study.clips import MOST_BYTES as MOST_CLIP
 
 MOST_BYTES = 64 * 1024

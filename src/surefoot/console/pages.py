@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from surefoot.console.authentication import SESSION_SECONDS, Door, Session, new_device, seal
-from surefoot.console.operations import JOIN, form
-from surefoot.console.qr import svg
-from surefoot.console.responses import Refusal
+from surefoot.console.operations import JOIN, Refusal, form
 from surefoot.console.service import Service
 from surefoot.core import formatting
 from surefoot.reporting.study_pages import plan_rows
 from surefoot.sequential import registry
 from surefoot.study.amendments import BINDING
 from surefoot.study.clips import MOST_BYTES
-from surefoot.study.tasks import Task
+from surefoot.study.plan_parts import Task
+
+
+def svg(link: str) -> Markup:
+    """The link as a QR code to put into a page: one path, no style."""
+    import segno
+
+    code = segno.make(link, error="m", micro=False)
+    picture = code.svg_inline(border=2, omitsize=True, svgclass="qr", lineclass=None, dark="#000", light="#fff")
+    return Markup(picture)
+
+
+def terminal(link: str) -> str:
+    """The link as a QR code to print."""
+    import segno
+
+    text = io.StringIO()
+    segno.make(link, error="l", micro=False).terminal(text, compact=True, border=2)
+    return text.getvalue()
+
 
 AHEAD = 5
 """Turns that a browser holds in reserve, for when its connection goes away."""

@@ -17,7 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.console.responses import AWAY, Refusal, away
+from surefoot.console.operations import AWAY, Refusal, away
 from surefoot.errors import StudyError
 from surefoot.study.stores import TimeLimitError
 from surefoot.study.stores.shared import SharedStore

@@ -19,11 +19,11 @@ from typing import Any
 
 from surefoot.console.authentication import MARKED, Session
 from surefoot.console.live_figures import Live, live_of
+from surefoot.console.operations import Refusal, away, plain
 from surefoot.console.queue import Queue
-from surefoot.console.responses import Refusal, away, plain
 from surefoot.errors import DataError, StudyError
 from surefoot.study.clips import Clip, Quota
-from surefoot.study.counts import Counts, counts_of
+from surefoot.study.conduct import Counts, counts_of
 from surefoot.study.leases import LEASE
 from surefoot.study.notifications import Notifier, checkpoint_stamp, other_checkpoints
 from surefoot.study.plans import Plan

@@ -74,7 +74,7 @@ def serve(
 
         from surefoot.console.app import create_app
         from surefoot.console.middleware import LOOPBACK
-        from surefoot.console.qr import terminal
+        from surefoot.console.pages import terminal
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None

@@ -313,9 +313,8 @@ def study_report(
         StudyError: Nothing was recorded yet.
     """
     from surefoot.study.decision import RankingDecision
-    from surefoot.study.result_table import rollouts_of
+    from surefoot.study.result_table import rollouts_of, slices_at_stop
     from surefoot.study.status import account
-    from surefoot.study.stop_slices import slices_at_stop
 
     told = account(fold, verification)
     if told.blinded:

@@ -24,7 +24,7 @@ from surefoot.table.rollouts import Rollouts
 if TYPE_CHECKING:
     from surefoot.reporting.reports import Report
     from surefoot.study.clips import ClipFolder
-    from surefoot.study.counts import Fate
+    from surefoot.study.conduct import Fate
     from surefoot.study.recording import Result
     from surefoot.study.state import Fold
 
@@ -79,8 +79,7 @@ def rows_of_study(fold: Fold, folder: ClipFolder | None) -> tuple[RolloutRow, ..
     """Every recorded rollout of a study, voided ones marked; none while it is blinded, or when they are too many."""
     if fold.blinded or len(fold.results) > MOST:
         return ()
-    from surefoot.study.conduct import thirds
-    from surefoot.study.counts import fates
+    from surefoot.study.conduct import fates, thirds
 
     parts = thirds(fold)
     return tuple(_row_of(fold, fold.results[turn], fate, folder, parts) for turn, fate in fates(fold).items())

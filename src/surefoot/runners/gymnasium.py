@@ -20,9 +20,8 @@ from typing import Any
 
 from surefoot import _check
 from surefoot.errors import StudyError
-from surefoot.runners.gymnasium_workers import METHODS, Acting, Worker
+from surefoot.runners.gymnasium_workers import METHODS, Acting, Film, Worker
 from surefoot.runners.outcomes import Caught, CrashError, Outcome, called
-from surefoot.runners.videos import Film
 from surefoot.study.plans import Plan
 from surefoot.study.protocol import StudyOperations
 from surefoot.study.schedules import Turn

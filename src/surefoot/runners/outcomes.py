@@ -9,13 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from surefoot import _check
+from surefoot import _check, _plugins
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.clips import checked
 from surefoot.study.plans import Plan
 from surefoot.study.recording import Ended
 from surefoot.study.schedules import Turn
+
+
+def runner_names() -> tuple[str, ...]:
+    """The names of the runners that other packages add."""
+    return tuple(_plugins.added("runners", _plugins.callable_only))
+
+
+def runner_of(name: str) -> Rollout:
+    """The runner of that name, made anew where it is a class.
+
+    Raises:
+        ValueError: No package adds one of that name, or the class cannot be called by a turn.
+    """
+    known = _plugins.added("runners", _plugins.callable_only)
+    if name not in known:
+        raise ValueError(f"A runner must be one of {', '.join(known) or 'none'}; got {name!r}.")
+    made: Any = known[name]() if isinstance(known[name], type) else known[name]
+    if not callable(made):
+        raise ValueError(f"A runner must take a turn; {name!r} of {_plugins.packages('runners')[name]} takes none.")
+    runner: Rollout = made
+    return runner
+
 
 LOG = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot.study.plan_parts import Policy
     from surefoot.study.plans import Plan
-    from surefoot.study.policies import Policy
 
 BINDING = (
     "policies",

@@ -14,14 +14,14 @@ from surefoot.core.formatting import counted, one_line
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.study.amendments import DETAILS, changed, replaced
-from surefoot.study.counts import fates
+from surefoot.study.conduct import fates
 from surefoot.study.decision import with_changes
 from surefoot.study.events import Event
 from surefoot.study.leases import known_as
+from surefoot.study.plan_parts import Stage
 from surefoot.study.plans import Plan
 from surefoot.study.recording import CRASHED, SAFETY_STOP
 from surefoot.study.state import Fold
-from surefoot.study.tasks import Stage
 
 MOST = 12
 """Turns named one by one in a sentence; beyond, they are counted."""

@@ -24,8 +24,8 @@ from surefoot import _check
 from surefoot._secret import without_password
 from surefoot.errors import StudyError
 from surefoot.sequential.rules import Ending
+from surefoot.study.plan_parts import Policy
 from surefoot.study.plans import Plan
-from surefoot.study.policies import Policy
 from surefoot.study.status import Status
 
 What = Literal["decided", "futile", "undecided", "paused", "error", "checkpoint mismatch"]

@@ -12,9 +12,7 @@ from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.sequential import registry
 from surefoot.study.amendments import DETAILS
-from surefoot.study.budgets import TimeBudget
-from surefoot.study.policies import Policy
-from surefoot.study.tasks import Stage, Task
+from surefoot.study.plan_parts import Policy, Stage, Task, TimeBudget
 
 if TYPE_CHECKING:
     from surefoot.study.plans import Plan

@@ -23,12 +23,22 @@ from surefoot.sequential.registry import Environments, Setting
 from surefoot.sequential.rules import checked_futility
 from surefoot.study import plan_files
 from surefoot.study.amendments import DETAILS
-from surefoot.study.budgets import TimeBudget
 from surefoot.study.item_lists import check_list, checked_items, checked_predictions, list_hash
-from surefoot.study.plan_parts import named_parts, names, part, text
-from surefoot.study.policies import Policy
-from surefoot.study.rigs import check_rigs, stations
-from surefoot.study.tasks import Stage, Task, check_success, conditions_of, stages_of
+from surefoot.study.plan_parts import (
+    Policy,
+    Stage,
+    Task,
+    TimeBudget,
+    check_rigs,
+    check_success,
+    conditions_of,
+    named_parts,
+    names,
+    part,
+    stages_of,
+    stations,
+    text,
+)
 
 StudyClaim = Literal["first better", "either"]
 OnCrash = Literal["failure", "void", "retry"]

@@ -11,7 +11,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.core.verdict import Verdict
-from surefoot.study.counts import COUNTS, fates
+from surefoot.study.conduct import COUNTS, fates
 from surefoot.study.decision import RankingDecision
 
 if TYPE_CHECKING:

@@ -7,21 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot.core.assumptions import Assumed
+from surefoot.core.assumptions import BLINDED, ENVIRONMENTS_MET, NOTHING_HIDDEN, RANDOM_ORDER, Assumed
 from surefoot.core.formatting import one_line
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
-from surefoot.sequential.after_stop import AT_ONCE, IntervalKind
-from surefoot.sequential.exact_binary import ExactPairedBinaryState
+from surefoot.sequential.after_stop import AT_ONCE, IntervalKind, interval_kind
+from surefoot.sequential.betting import ASSUMPTIONS
+from surefoot.sequential.exact_binary import BARELY, ExactPairedBinaryState
 from surefoot.sequential.list_mean import ListMean, run_list
 from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run
-from surefoot.study import guarantees
-from surefoot.study.conduct import Conduct, conduct_of
-from surefoot.study.counts import Counts, counts_of
-from surefoot.study.decision import RankingDecision
+from surefoot.study.conduct import Conduct, Counts, conduct_of, counts_of
+from surefoot.study.decision import PairDecision, RankingDecision
 from surefoot.study.deviations import Deviation, deviations, from_earlier
 from surefoot.study.leases import LeaseClock, Wait, wait_of
 from surefoot.study.plans import Plan
@@ -29,6 +28,59 @@ from surefoot.study.ranking import StudyRanking, ranking_of
 from surefoot.study.schedules import drawn_order
 from surefoot.study.state import Fold
 from surefoot.study.verification import Verification
+
+ZERO = 0.0005
+"""An end closer to 0 is shown as 0.0, in points."""
+
+
+def methods(fold: Fold) -> tuple[Note, ...]:
+    """The rule that decides, and what it promises."""
+    plan, decision = fold.plan, fold.decision
+    error = 1.0 - plan.confidence
+    if not isinstance(decision, PairDecision):
+        told = {"rule": decision.rule.title, "rounds": plan.horizon}
+        near = "" if plan.within is None else f", and none more than {plan.within:g} below the best is named"
+        promised = {"error": error, "confidence": plan.confidence, "near": near}
+        return Note("ranking rule", told), Note(decision.rule.promise, promised)
+    once = decision.rule.once
+    if plan.claim == "either":
+        promise = Note("promise either way", {"error": error, "once": once})
+    else:
+        named = dict(zip(("first", "second"), plan.policies, strict=True))
+        promise = Note("promise of a claim", {**named, "margin": plan.margin, "error": error, "once": once})
+    rule = Note("pairs rule", {"rule": decision.rule.title, "pairs": plan.horizon, "once": once})
+    return rule, promise, *_declared_list(fold)
+
+
+def _declared_list(fold: Fold) -> tuple[Note, ...]:
+    said = fold.begun.body.get("list")
+    if said is None:
+        return ()
+    told = {"items": said["length"], "digest": said["items"], "order": said["order"]}
+    helped = {"predictions": said["helped_by"]} if "helped_by" in said else {}
+    return (Note("declared list", {**told, **helped}),)
+
+
+def assumptions(fold: Fold, interval: Interval | None) -> tuple[Assumed, ...]:
+    """What must hold for the rule's promise, and for the interval of the gain where there is one."""
+    plan = fold.plan
+    own = ASSUMPTIONS if interval is None else interval.assumptions
+    blind = (BLINDED,) if plan.blinded else ()
+    return (*own, ENVIRONMENTS_MET[plan.environments], RANDOM_ORDER, *blind, NOTHING_HIDDEN)
+
+
+def interval_notes(fold: Fold, interval: Interval) -> tuple[Noted, ...]:
+    """What is to be said where the interval of the gain stands beside the verdict.
+
+    An end shown as 0 is not 0; and an early verdict flatters the observed gain, which is the estimate of an interval
+    that holds at any moment.
+    """
+    decision, verdict = fold.decision, fold.decision.verdict
+    raw = interval_kind(interval) == "anytime" and decision.ending == "verdict" and decision.taken < fold.plan.horizon
+    early = (Note("raw_verdict"),) if raw else ()
+    barely = {Verdict.BETTER: 0.0 < interval.low < ZERO, Verdict.WORSE: -ZERO < interval.high < 0.0}
+    return tuple(dict.fromkeys((*interval.notes, *((BARELY,) if barely.get(verdict) else ()), *early)))
+
 
 POINTS = 120
 """Most steps kept of a confidence sequence: more cannot be seen, and each interval costs time."""
@@ -269,7 +321,7 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
     """
     decision = fold.decision
     if isinstance(decision, RankingDecision):
-        stated = guarantees.methods(fold), guarantees.assumptions(fold, None)
+        stated = methods(fold), assumptions(fold, None)
         ranking = ranking_of(fold, gains=True)
         said = str(decision.state)
         return StudyFinding(decision.verdict, said, None, None, (), None, (), *stated, ranking=ranking)
@@ -284,9 +336,9 @@ def finding_of(fold: Fold, *, certified: bool, steps: int = POINTS) -> StudyFind
         interval if state.pairs else None,
         tuple(_step(one) for one in shown if one.pairs),
         state.rule.threshold,
-        guarantees.interval_notes(fold, interval) if state.pairs else (),
-        guarantees.methods(fold),
-        guarantees.assumptions(fold, interval),
+        interval_notes(fold, interval) if state.pairs else (),
+        methods(fold),
+        assumptions(fold, interval),
         kind="final" if proved else state.interval_kind,
         observed=state.observed if state.pairs else None,
         means=means_of(fold),
