@@ -15,7 +15,8 @@ from surefoot.core.record import Record
 from surefoot.core.verdict import Verdict
 from surefoot.sequential.after_stop import AT_ONCE, IntervalKind, interval_kind
 from surefoot.sequential.betting import ASSUMPTIONS
-from surefoot.sequential.exact_binary import BARELY, ExactPairedBinaryState
+from surefoot.sequential.exact_binary import ExactPairedBinaryState
+from surefoot.sequential.exact_rules import BARELY
 from surefoot.sequential.list_mean import ListMean, run_list
 from surefoot.sequential.rules import Ending
 from surefoot.sequential.simulation import run
