@@ -62,6 +62,7 @@ class Service:
         self._refreshed = 0.0
         self._notifier: Notifier | None = None
         self._others: list[tuple[str, str]] = []
+        self._looked = ""  # the fingerprint of the plan that they were looked for
         self._seen = -1  # the log's version that was looked at to notify
         self._live: tuple[int, Live] | None = None
         self._report: tuple[int, str] | None = None
@@ -101,7 +102,7 @@ class Service:
             plan = self.plan
             stamp = (plan.fingerprint, checkpoint_stamp(plan))
             if stamp != before:
-                before, self._others = stamp, other_checkpoints(plan)
+                before, self._others, self._looked = stamp, other_checkpoints(plan), plan.fingerprint
                 for name, sentence in self._others:
                     LOG.warning("surefoot: %s", sentence)
                     if self._notifier is not None:
@@ -110,7 +111,8 @@ class Service:
 
     def other_checkpoints(self, session: Session) -> list[str]:
         """Which checkpoints on this machine are not the planned ones; nothing for whoever must stay blind."""
-        return [sentence for _, sentence in self._others] if session.role in ("runner", "owner") else []
+        known = session.role in ("runner", "owner") and self._looked == self.plan.fingerprint
+        return [sentence for _, sentence in self._others] if known else []
 
     def _noticed(self) -> None:
         if self._notifier is not None and self.version != self._seen:
