@@ -1,5 +1,8 @@
 """Means and rates in clusters: reference values, twins, promises, laws, edges, refusals."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -267,3 +270,30 @@ def test_errors_that_others_print_of_a_rate_by_hand():
     between = np.sum(np.square(sums)) - np.sum(apart**2)
     assert found.miller == pytest.approx(np.sqrt(found.plain_error**2 + between / 64))
     assert found.interval.method == "guarded cluster t"
+
+
+@pytest.mark.parametrize(
+    ("count", "values", "chances", "size"),
+    [
+        (6, (-1.0, 0.0, 1.0), (0.377, 0.246, 0.377), 0.0649),
+        (8, (-1.0, 0.0, 0.7), (0.241, 0.415, 0.344), 0.0699),
+        (10, (-1.0, -0.1, 1.0), (0.145, 0.645, 0.21), 0.0696),
+    ],
+)
+def test_the_error_that_few_clusters_can_reach_is_the_one_that_is_told(count, values, chances, size):
+    """Every outcome of clusters whose gain has one of three values and mean 0, with its chance."""
+    assert np.dot(values, chances) == pytest.approx(0.0, abs=1e-3)
+    false = false_at_97 = 0.0
+    for a, b in itertools.product(range(count + 1), repeat=2):
+        c = count - a - b
+        if c < 0:
+            continue
+        gap = np.repeat(values, (a, b, c))
+        found = cluster_gain(Scores(np.maximum(gap, 0.0)), Scores(np.maximum(-gap, 0.0)), range(count))
+        ways = math.factorial(count) // math.factorial(a) // math.factorial(b) // math.factorial(c)
+        chance = ways * math.prod(share**times for share, times in zip(chances, (a, b, c), strict=True))
+        false += chance * (found.p_value <= 0.05)
+        false_at_97 += chance * (found.p_value <= 0.03)
+    assert false == pytest.approx(size, abs=2e-4)
+    assert false_at_97 <= 0.041
+    assert any(".07 where .05 is allowed" in str(one) for one in found.interval.assumptions)
