@@ -11,7 +11,7 @@ import pytest
 import surefoot as sf
 from surefoot import DataError, Tally, stats
 from surefoot.analysis.gates import Gated
-from surefoot.reporting.reviews import markdown
+from surefoot.reporting.reviews import gate_markdown
 
 TWO = {"first": "new", "second": "old"}
 
@@ -246,7 +246,7 @@ def test_an_average_that_depends_on_a_column_passes_no_gate() -> None:
     assert (found.code, found.found[0].depends_on, found.found[0].worse) == (2, "task", ("task=t4", "task=t5"))
     assert "but worse in task=t4, task=t5: depends on task" in str(found)
     assert found.found[0].lacks is None
-    assert "depends on task" in markdown(found)
+    assert "depends on task" in gate_markdown(found)
     allowed = sf.gate(mixed, [{"not_worse_by": 0.1}, {"by": "task", "not_worse_by": 0.8}], **TWO)
     assert allowed.code == 0  # the gate says what each level needs
 
