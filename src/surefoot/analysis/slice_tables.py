@@ -408,22 +408,13 @@ Parts = dict[str, tuple[Any, Any]]
 """Of every stratum of a slice, what the two have: tallies or scores."""
 
 
-def normal_drop(spread: float, information: float, error: float) -> float | None:
-    """The drop that is found in 8 of 10 tables, by the normal."""
-    from scipy import special
-
-    if not information or spread != spread:
-        return None
-    return float((special.ndtri(POWER) - special.ndtri(error)) * spread / information)
-
-
 def shuffled_drop(variance: float, weight: float, squares: float, error: float) -> float | None:
-    """The drop `d` found in 8 of 10 tables by shuffled signs, whose variance is `variance` and `squares` times d²."""
+    """The drop `d` found in 8 of 10 tables by shuffled labels, whose variance is `variance` and `squares` times d²."""
     from scipy import special
 
     edge, power = -float(special.ndtri(error)), float(special.ndtri(POWER))
     room = weight**2 - edge**2 * squares
-    if room <= 0.0:
+    if room <= 0.0 or math.isnan(variance):
         return None
     half = weight * power * math.sqrt(variance)
     return (half + math.sqrt(half**2 + room * (edge**2 - power**2) * variance)) / room

@@ -15,7 +15,6 @@ from surefoot.analysis.slice_tables import (
     Parts,
     SliceTable,
     drop_of,
-    normal_drop,
     pairs_of,
     shuffled_drop,
     sides_of,
@@ -293,7 +292,8 @@ class _Cells(_Kind):
             return super()._drop(place, error)
         inside = self.members[:, place]
         both = self.n[inside] + self.m[inside]
-        return normal_drop(shuffle.spread[place], float((self.n[inside] * self.m[inside] / both).sum()), error)
+        weight = float((self.n[inside] * self.m[inside] / both).sum())
+        return shuffled_drop(float(shuffle.spread[place]) ** 2, weight, 0.0, error)
 
 
 class _Units(_Kind):

@@ -167,7 +167,7 @@ def _span(result: Record | Sequence[Record], flat: Numbers, to: Any, name: str, 
     to.add_event("gen_ai.evaluation.result", event)
 
 
-TRACKERS: dict[str, Callable[[Record, Numbers, Any, str, int | None], None]] = {
+TRACKERS: dict[str, Callable[[Record | Sequence[Record], Numbers, Any, str, int | None], None]] = {
     "wandb": _wandb,
     "mlflow": _mlflow,
 }
