@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import random
 import re
@@ -15,6 +16,7 @@ import pytest
 import typer
 
 import surefoot as sf
+from surefoot.cli import main
 from surefoot.cli.main import COMMANDS, application, run
 from tests.support.command_line import said
 from tests.support.plugins import installed, put_toy
@@ -93,6 +95,13 @@ def test_help_is_there_for_every_command(capsys):
         assert code == 0
         assert out.startswith("Usage:")
     assert said(capsys)[0] == 0
+
+
+def test_what_a_command_answers_is_the_first_sentence_of_its_own_help():
+    for name, (_, answers) in COMMANDS.items():
+        command = main._command(name)
+        told = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
+        assert told.splitlines()[0] == answers
 
 
 @pytest.mark.parametrize("group", [[], ["study"], ["plan"]])

@@ -7,7 +7,6 @@ Exit codes: 0 done, 64 the command was used wrongly, 65 the data cannot be used;
 from __future__ import annotations
 
 import importlib
-import inspect
 import os
 import re
 import sys
@@ -26,27 +25,27 @@ from surefoot.errors import SurefootError
 USAGE, DATA, STOPPED = 64, 65, 130
 
 COMMANDS = {
-    "rate": "surefoot.cli.rate:rate",
-    "compare": "surefoot.cli.compare:compare",
-    "rank": "surefoot.cli.rank:rank",
-    "best": "surefoot.cli.best:best",
-    "gate": "surefoot.cli.gate:gate",
-    "slices": "surefoot.cli.slices:slices",
-    "items": "surefoot.cli.items:items",
-    "columns": "surefoot.cli.columns:columns",
-    "band": "surefoot.cli.band:band",
-    "audit": "surefoot.cli.audit:audit",
-    "report": "surefoot.cli.report:report",
-    "plan": "surefoot.cli.plan:app",
-    "replay": "surefoot.cli.replay:replay",
-    "watch": "surefoot.cli.watch:watch",
-    "study": "surefoot.cli.study:app",
-    "labels": "surefoot.cli.labels:app",
-    "open": "surefoot.cli.open:open_page",
-    "formats": "surefoot.cli.formats:formats",
-    "demo": "surefoot.cli.demo:demo",
+    "rate": ("rate:rate", "Where does one success rate lie? A rate with its interval and n."),
+    "compare": ("compare:compare", "Is the first policy better, and by how much?"),
+    "rank": ("rank:rank", "Which policies are better than which?"),
+    "best": ("best:best", "Which policies may be the best, and how good is the highest?"),
+    "gate": ("gate:gate", "May it be released? Several needs at once, on any measure."),
+    "slices": ("slices:slices", "Where is a policy better, where worse, where does it fail?"),
+    "items": ("items:items", "Which items are saturated, flaky or suspicious?"),
+    "columns": ("columns:columns", "What was every column taken for, and why?"),
+    "band": ("band:band", "What is the worst that the scores can be?"),
+    "audit": ("audit:audit", "What can these data not support?"),
+    "report": ("report:report", "What do these data support?"),
+    "plan": ("plan:app", "How many rollouts, before the first one?"),
+    "replay": ("replay:replay", "When would a sequential test have stopped?"),
+    "watch": ("watch:watch", "Has this growing file decided yet?"),
+    "study": ("study:app", "A live study: blind, randomised, and it says when to stop."),
+    "labels": ("labels:app", "Human labels beside a judge: draw the items to label."),
+    "open": ("open:open_page", "Drop a file, read its report: a page in place of a terminal."),
+    "formats": ("formats:formats", "Which files can be read?"),
+    "demo": ("demo:demo", "Run an example analysis on bundled data."),
 }
-"""The home of each command: a function, or an app with commands of its own."""
+"""The home of each command in this room, a function or an app with commands of its own; and what it answers."""
 
 OF_WORDS = ("rate", "compare")
 """The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
@@ -96,17 +95,15 @@ def _app(*, options: bool = True) -> typer.Typer:
 
 
 def _command(name: str) -> Any:
-    module, attribute = COMMANDS[name].split(":")
-    return getattr(importlib.import_module(module), attribute)
+    module, attribute = COMMANDS[name][0].split(":")
+    return getattr(importlib.import_module(f"surefoot.cli.{module}"), attribute)
 
 
 def _outline() -> typer.Typer:
-    """The app for its own help: every command by its first sentence, with none of its options made."""
+    """The app for its own help: every command by what it answers, none of them imported."""
     app = _app()
-    for name in COMMANDS:
-        command = _command(name)
-        said = command.info.help if isinstance(command, typer.Typer) else inspect.getdoc(command)
-        app.command(name, help=said)(_nothing)
+    for name, (_, answers) in COMMANDS.items():
+        app.command(name, help=answers)(_nothing)
     return app
 
 
