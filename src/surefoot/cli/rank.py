@@ -112,8 +112,9 @@ def rank(
         rows.append([name, *cells_of(shown), f"{shown.trials:,}", place, letter])
     header = "rate" if what == "success" else "mean"
     names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
-    said = answers.about_of(pairs)
-    for line in (*answers.levels_disagree(pairs), *([f"For {said}:"] if said else [])):
+    highest = () if ranking.tied else ranking.names[:1]
+    standing = answers.standing(pairs, answers.about_of(pairs), ranking.names, highest, rollouts.words)
+    for line in (*answers.levels_disagree(pairs), *standing):
         typer.echo(line)
     terminal.table(names, rows)
     for line in ranking.remarks:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from surefoot.core import formatting, sentences
 from surefoot.core.notes import Note
 from surefoot.core.verdict import Verdict
-from surefoot.core.words import plural
+from surefoot.core.words import USUAL, Words, plural
 from surefoot.reporting.tables import FIRST
 from surefoot.table.design import noun
 
@@ -180,17 +180,33 @@ def overview_answer(found: Overview) -> tuple[str, ...]:
         return _alone(found), *_corrected(found)
     if len(found.comparisons) == 1:
         return *comparison_answer(found.comparisons[0]), *_corrected(found)
-    over = [_other(one, best.policy) for one in found.comparisons if _wins(one, best.policy)]
-    under = [_other(one, best.policy) for one in found.comparisons if _loses(one, best.policy)]
     known = [p for p in found.policies if p.of(found.measure) is not None]
-    rest = [p.policy for p in known[1:] if p.policy not in (*over, *under)]
     top = max(_level(p, found) for p in known)
     highest = [p.policy for p in known if _level(p, found) == top] if _level(best, found) == top else []
-    first = sentences.standing(best.policy, over, rest, under=under, highest=highest)
-    first = (sentences.about_units(about(found), first[0]), *first[1:])
+    first = standing(found.comparisons, about(found), [p.policy for p in known], highest)
     takes = leading_outlook(found.comparisons)
     labels = (*label_lines(found.comparisons), *_corrected(found))
     return *first, _family(found), *((takes,) if takes else ()), *_shared_notes(found), *labels
+
+
+def standing(
+    comparisons: Sequence[Comparison], about: str, names: Sequence[str], highest: Sequence[str], words: Words = USUAL
+) -> tuple[str, ...]:
+    """What is known of the policy that stands first, and of which units.
+
+    Args:
+        comparisons: Every pair.
+        about: The units.
+        names: The policies; the first is the one.
+        highest: Those with the highest estimate, where that is to be said.
+        words: What policies are called.
+    """
+    best = names[0]
+    over = [_other(one, best) for one in comparisons if _wins(one, best)]
+    under = [_other(one, best) for one in comparisons if _loses(one, best)]
+    rest = [name for name in names[1:] if name not in (*over, *under)]
+    first = sentences.standing(best, over, rest, under=under, highest=highest, words=words)
+    return sentences.about_units(about, first[0]), *first[1:]
 
 
 def chip(found: Overview) -> dict[str, str] | None:
