@@ -62,7 +62,7 @@ def test_tasks_that_weigh_alike_are_shown_so(capsys, tmp_path):
         assert [one["estimate"] for one in json.loads(out)["intervals"]] == pytest.approx(rates)
     _, out, err = said(capsys, "rank", str(tmp_path / "results.csv"), "--weigh", "tasks")  # the old words
     assert "note: --weights tasks is old: say --weights units." in err
-    assert "For these 2 settings (task):" in out.splitlines()
+    assert any(line.startswith("For these 2 settings (task): new is better") for line in out.splitlines())
     assert out.startswith(
         "The gain differs between levels of task (p = "
     )  # +60 points on the hard one, none on the easy
