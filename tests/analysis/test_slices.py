@@ -101,20 +101,22 @@ def test_a_record_comes_back_the_same():
     assert Slices.from_dict(found.to_dict()).to_dict() == found.to_dict()
 
 
-def test_the_drop_that_would_have_been_found_is_a_drop_that_can_be_and_is_found():
-    """Of few units the spread seen may be 0 by chance, and a drop of more points than there are was said."""
-    kinds, said, hits = ["day", "lamp", "dim"], [], 0
-    for seed in range(25):
-        rng = np.random.default_rng(seed)
-        rows = []
-        for task, at, who in itertools.product("abcde", range(40), ("new", "old")):
-            fails = who == "new" and task == "a" and at % 3 == 2
-            rows.append((who, task, kinds[at % 3], f"start {at}", bool(rng.random() < 0.7 - 0.65 * fails)))
-        found = sf.slices(table(rows, ["policy", "task", "light", "start", "success"]), "new", "old")
-        said += [drop for *size, drop in found.noticed if drop is not None and min(size) <= 13]
-        hits += any(one.name == "task=a & light=dim" for one in found.of(Verdict.WORSE))
-    assert all(0.5 < drop <= 1.0 for drop in said)
-    assert hits < 0.8 * 25 or not said or min(said) <= 0.65
+def in_shared_starts(seed, drop):
+    """Five tasks in the same 40 starts; on one task in one light, 13 starts, the new policy is worse by so much."""
+    rng, rows = np.random.default_rng(seed), []
+    for task, at, who in itertools.product("abcde", range(40), ("new", "old")):
+        rate = 0.7 - drop * (who == "new" and task == "a" and at % 3 == 2)
+        rows.append((who, task, ("day", "lamp", "dim")[at % 3], f"start {at}", bool(rng.random() < rate)))
+    return sf.slices(table(rows, ["policy", "task", "light", "start", "success"]), "new", "old")
+
+
+def test_no_drop_is_said_to_be_found_that_is_not():
+    """Of 13 units the spread seen may be small by chance: drops of 27 points were said to be found, and of 104."""
+    found = [in_shared_starts(seed, 0.55) for seed in range(20)]
+    hits = sum("task=a & light=dim" in {one.name for one in each.of(Verdict.WORSE)} for each in found)
+    assert hits < 0.65 * 20  # so no drop below it may be promised in 8 of 10
+    said = [least for seed in range(20) for *_, least in in_shared_starts(seed, 0.0).noticed if least is not None]
+    assert all(0.55 < least <= 1.0 for least in said)
 
 
 def test_the_p_value_of_a_search_on_both_sides_is_of_both_sides():
