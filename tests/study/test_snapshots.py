@@ -91,7 +91,7 @@ def told(fold):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_snapshot_at_any_line_and_the_lines_after_it_are_the_whole_log(kind, seed, every):
     """The law of snapshots: from every cut, or every sixth, the rest of the log gives what all of it gives."""

@@ -172,6 +172,7 @@ def test_one_rollout_more_moves_an_end_by_what_one_rollout_is_worth(kind):
     assert max(moves) <= 5 * np.median(moves)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("n1", "n2", "edge"), [(12, 9, 0.0), (9, 12, 0.1), (14, 3, -0.2)])
 @pytest.mark.parametrize("both", [True, False])
 def test_decided_tables_are_those_that_every_single_comparison_decides(n1, n2, edge, both):
