@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 import surefoot as sf
-from surefoot.table.column_shapes import Labels
-from surefoot.table.design import label_column
+from surefoot.table.column_shapes import LabelColumn, Labels
+from surefoot.table.design import whole_numbers
 from tests.oracles.roles import roles
 
 
@@ -21,6 +22,14 @@ def texts(frame: pl.DataFrame) -> dict[str, list[str | None]]:
     """Every column but the policy's and the outcome's, as text."""
     kept = [name for name in frame.columns if name not in ("policy", outcome(frame))]
     return {name: frame[name].cast(pl.String).to_list() for name in kept}
+
+
+def label_column(name: str, values: Sequence[str | None]) -> LabelColumn:
+    """A column of labels from its cells as text."""
+    levels = sorted(set(values), key=lambda level: (level is None, level or ""))
+    place = {level: at for at, level in enumerate(levels)}
+    codes = np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
+    return LabelColumn(name, codes, tuple(levels), whole_numbers(levels))
 
 
 def labels_of(frame: pl.DataFrame) -> Labels:

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
-from surefoot.table.design import Column, Design, assigned, label_column, noun, sounds_like_a_result, whole_numbers
+from surefoot.table.design import Column, Design, assigned, noun, sounds_like_a_result, whole_numbers
 from tests.oracles.roles import roles
 from tests.support.designs import crossed, labels_of, outcome, twin_roles
 from tests.support.shapes import SHAPES, renamed, shape
@@ -181,9 +181,6 @@ def test_levels_that_are_whole_numbers() -> None:
     assert whole_numbers(["0", "1", "10"]).tolist() == [0, 1, 10]
     for levels in (["2", "3"], ["1", "1.5"], ["1", None], ["1", "x"], [], ["1", "inf"]):
         assert whole_numbers(levels) is None
-    column = label_column("c", ["b", None, "a", "b"])
-    assert column.levels == ("a", "b", None)
-    assert column.codes.tolist() == [1, 2, 0, 1]
 
 
 def test_one_policy_alone_has_a_design() -> None:

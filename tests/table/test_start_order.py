@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.table import start_order as starts
-from surefoot.table.run_order import declared_order, in_blocks
-from surefoot.table.start_order import Started
+from surefoot.table.start_order import Started, declared_order, in_blocks
 from tests.support.parallel_runs import parallel
 
 BOTH = ("new", "old")

@@ -34,7 +34,7 @@ from surefoot.errors import DataError
 from surefoot.stats.rankings import Ranking
 from surefoot.table.given_letters import GivenLetters
 from surefoot.table.rollouts import Measure, Rollouts
-from surefoot.table.run_order import declared_order
+from surefoot.table.start_order import declared_order
 from surefoot.table.unit_counts import gathered
 
 MOST_PAIRS = 2_000

@@ -28,7 +28,7 @@ from surefoot.stats.preferences import Strengths
 from surefoot.stats.rankings import Ranking
 from surefoot.stats.selection import SelectionBias, held_together, selection_bias, simultaneous_confidence
 from surefoot.stats.simultaneous_gains import FamilyGain
-from surefoot.table.coverage import coverage
+from surefoot.table.crosstab import coverage
 from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered

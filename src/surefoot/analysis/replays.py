@@ -22,11 +22,10 @@ from surefoot.sequential.exact_binary import ExactPairedBinaryState
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Ending, Rule, checked_futility
 from surefoot.sequential.validity import holding
-from surefoot.table.coverage import coverage
+from surefoot.table.crosstab import coverage
 from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts
-from surefoot.table.run_order import in_blocks
-from surefoot.table.start_order import by_starts, rounds_of, said_order
+from surefoot.table.start_order import by_starts, in_blocks, rounds_of, said_order
 
 BLOCKED = (
     "The order is in blocks of {what}: one was run after another. If the gain differs between them, no sequential "

@@ -26,7 +26,7 @@ from surefoot.sequential.registry import Setting
 from surefoot.sequential.rules import Claim, Rule
 from surefoot.sequential.validity import holding
 from surefoot.table import start_order as starts
-from surefoot.table.coverage import coverage
+from surefoot.table.crosstab import coverage
 from surefoot.table.design import MANY
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.start_order import Prefix, Started

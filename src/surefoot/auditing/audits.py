@@ -11,7 +11,7 @@ from surefoot.core.notes import Note, Noted
 from surefoot.core.record import Record
 from surefoot.core.sentences import fill
 from surefoot.core.words import USUAL, Words, in_its_words
-from surefoot.table.coverage import Coverage, coverage
+from surefoot.table.crosstab import Coverage, coverage
 from surefoot.table.design import MANY, Design
 from surefoot.table.findings import Finding
 from surefoot.table.rollouts import Collected, Rollouts, a_table

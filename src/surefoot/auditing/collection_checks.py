@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.core import formatting
 from surefoot.core.words import Words
-from surefoot.table.coverage import Coverage
+from surefoot.table.crosstab import Coverage
 from surefoot.table.design import Column
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
 from surefoot.table.rollouts import Rollouts
-from surefoot.table.run_order import changes, expected_changes, in_blocks
+from surefoot.table.start_order import changes, expected_changes, in_blocks
 from surefoot.table.summaries import Group
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from surefoot.core.words import plural
 from surefoot.table.columns import plain
 
 if TYPE_CHECKING:
-    from surefoot.table.column_shapes import LabelColumn, Labels
+    from surefoot.table.column_shapes import Labels
 
 RoleName = Literal["unit", "repeat", "setting", "cluster", "run", "watched", "nothing"]
 ROLES: tuple[RoleName, ...] = ("unit", "repeat", "setting", "cluster", "run", "watched", "nothing")
@@ -460,18 +460,6 @@ class _Decision:
 
 
 # From a table
-
-
-def label_column(name: str, values: Sequence[str | None]) -> LabelColumn:
-    """A column of labels from its cells as text."""
-    import numpy as np
-
-    from surefoot.table.column_shapes import LabelColumn
-
-    levels = sorted(set(values), key=lambda level: (level is None, level or ""))
-    place = {level: at for at, level in enumerate(levels)}
-    codes = np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
-    return LabelColumn(name, codes, tuple(levels), whole_numbers(levels))
 
 
 def whole_numbers(levels: Sequence[str | None]) -> Any:

@@ -286,7 +286,7 @@ class Rollouts:
         for pairs do not, and lose nothing without it.
         """
 
-        from surefoot.table.thinning import thinned
+        from surefoot.table.pairs import thinned
 
         return thinned(self, rng)
 
