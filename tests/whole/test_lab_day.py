@@ -343,7 +343,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
         lab.look(eve, "live")
         ana.page.goto(f"{lab.address}/live")
         lab.look(ana, "phone-live")
-        eve.page.goto(f"{lab.address}/report")
+        eve.page.goto(f"{lab.address}/report", timeout=120_000)
         served = eve.page.inner_text("body")
         lab.look(eve, "report")
         for person in (ana, ben, eve, rae):
