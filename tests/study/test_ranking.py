@@ -8,8 +8,11 @@ import pytest
 
 import surefoot as sf
 from surefoot.core.record import Record
+from surefoot.reporting.study_pages import progress_lines
 from surefoot.study.conduct import counts_of
 from surefoot.study.ranking import StudyRanking, means_of_policies, ranking_of
+from surefoot.study.status import account
+from surefoot.study.verification import verified
 from tests.support.studies import begun, driven, outcomes
 
 RATES = {"a": 0.95, "b": 0.5, "c": 0.1, "d": 0.7}
@@ -83,3 +86,14 @@ def test_the_report_shows_the_ranking_and_its_sizes_as_two_families(tmp_path):
     assert set(made.figures()) >= {"ranking", "policies"}
     for name in ("a.html", "a.md", "a.tex", "a.json"):
         made.save(tmp_path / name)
+
+
+def test_whoever_joins_late_may_still_meet_the_horizon():
+    study = begun(policies=("a", "b", "c"), rule="closed", horizon=12, blinded=False, futility=0.0)
+    driven(study, lambda turn: turn.block % 2, 9)
+    study.amend({"policies": ["a", "b", "c", "d"]}, reason="it has just been trained")
+    driven(study, lambda turn: turn.block % 2, 100)
+    status = study.status()
+    assert status.finished
+    assert status.blocks <= status.horizon == 15  # a lab's study said "72 of at most 60 rounds"
+    assert "of at most 15 rounds count" in " ".join(progress_lines(account(study.fold, verified(study.store.read()))))

@@ -38,7 +38,7 @@ NOT_THE_VERDICT = (
 
 def progress_lines(account: Account) -> list[str]:
     """How far the study is and whether to go on, with nothing that gives a policy away."""
-    of = f"{account.blocks:,} of at most {account.plan.horizon:,} {account.plan.unit}s count"
+    of = f"{account.blocks:,} of at most {account.most or account.plan.horizon:,} {account.plan.unit}s count"
     lines = [f"{account.decision.capitalize()}.", f"{_ran(account)} {of}."]
     if account.blinded:
         lines.append("The study is blinded: what was found for each policy is shown once it is unblinded.")

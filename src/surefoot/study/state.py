@@ -165,6 +165,13 @@ class Fold:
         return self.decision.taken
 
     @property
+    def most_blocks(self) -> int:
+        """How many blocks may count: whoever joined later may still meet the horizon."""
+        rule = self.decision.rule
+        late = 0 if not self.joins or rule.finds_one else max(rule.joined)
+        return self.plan.horizon + late
+
+    @property
     def reached(self) -> int:
         """The block up to which all are complete or voided."""
         return self.before.blocks + len(self._decisions) - 1

@@ -167,7 +167,7 @@ def status_of(fold: Fold, clock: LeaseClock) -> Status:
         title=one_line(fold.plan.title),
         recorded=fold.recorded,
         blocks=standing.taken,
-        horizon=fold.plan.horizon,
+        horizon=fold.most_blocks,
         voided=len(fold.voids),
         finished=fold.finished,
         blinded=fold.blinded,
@@ -263,6 +263,7 @@ class Account(Record):
         conduct: What happened on the way: failures, voids, scorers, robots, sessions, durations, drift.
         ending: How the rule has ended; none while it goes on.
         counts: How many rollouts were run, and what became of them.
+        most: The most pairs (or rounds) that may count; none in what earlier versions wrote.
     """
 
     plan: Plan
@@ -280,6 +281,7 @@ class Account(Record):
     conduct: Conduct | None = None
     ending: Ending | None = None
     counts: Counts | None = None
+    most: int | None = None
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -308,6 +310,7 @@ def account(fold: Fold, verification: Verification) -> Account:
         conduct=conduct_of(fold),
         ending=known.ending,
         counts=counts_of(fold),
+        most=known.horizon,
     )
 
 
