@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import html5lib
 import polars as pl
@@ -10,7 +12,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import Verdict
-from surefoot.reporting import answers
+from surefoot.reporting import answers, pages
 from surefoot.reporting.pages import LONG
 from tests.support.reports import rollouts
 
@@ -34,6 +36,31 @@ def test_the_page_is_valid_html(full_page):
 def test_ids_are_unique(full_page):
     ids = re.findall(r'\bid="([^"]+)"', full_page)
     assert len(ids) == len(set(ids))
+
+
+def test_each_figure_is_drawn_once(full_page):
+    figures = [part.partition("</figure>")[0] for part in full_page.split("<figure>")[1:]]
+    assert len(figures) >= 3
+    assert [one.count("<svg") for one in figures] == [1] * len(figures)
+
+
+def test_of_many_comparisons_the_first_are_listed(full, monkeypatch):
+    monkeypatch.setattr(pages, "MOST_LISTED", 2)
+    page = full.html()
+    assert "2 of the 3 comparisons are listed, the best policies first; a report written as .json or .md" in page
+    assert "The first 2 comparisons" in page
+    assert "Every comparison" not in page
+
+
+def test_a_report_of_a_table_imports_nothing_of_a_study(tmp_path):
+    path = tmp_path / "results.csv"
+    path.write_text("policy,task,success\n" + "".join(f"p{at % 2},t{at % 3},{at % 5 % 2}\n" for at in range(60)))
+    program = (
+        f"import sys, surefoot as sf\nsf.report(sf.read({str(path)!r})).save({str(tmp_path / 'page.html')!r})\n"
+        "print([name for name in sys.modules if name.startswith(('surefoot.study', 'surefoot.sequential'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_every_string_from_the_data_is_escaped(full, full_page):
