@@ -185,50 +185,67 @@ def _strengths(
         games.units(), added, theta, eta, free=bool(davidson_ties and games.ties(games.counts[None])[0]), ridge=_RIDGE
     )
     if covariance.diagonal().max() <= 1e-18:
-        raise _check.wrong(
-            "preferences",
-            f"differ to show a spread; got {games.size:,} that are alike. There is no interval.",
-            preferences,
-        )
-    model = "Davidson" if davidson_ties else "Bradley-Terry"
-    few = games.independent < FEW
-    if few:
-        method, reach = f"{model} t", _reach(covariance.diagonal(), freedom.diagonal(), (1.0 - confidence) / 2.0)
+        alike = f"differ to show a spread; got {games.size:,} that are alike. There is no interval."
+        raise _check.wrong("preferences", alike, preferences)
+    if games.independent < FEW:
+        method, reach = "t", _reach(covariance.diagonal(), freedom.diagonal(), (1.0 - confidence) / 2.0)
         lows, highs = theta - reach, theta + reach
         is_open = games.open_share(games.counts - games.kinds()[0], added) > 0.0
     else:
-        method, drawn = f"{model} bootstrap", games.resampled(resamples, generator)
+        method, drawn = "bootstrap", games.resampled(resamples, generator)
         lows, highs = _percentiles(drawn, fitted, confidence, len(theta))
         is_open = games.open_share(drawn, added) > (1.0 - confidence) / 2.0
-    notes: tuple[str, ...] = (f"{games.independent:,} {games.unit}." if few else f"{resamples:,} resamples.",)
-    if is_open:
-        where = f"Without one of the {games.unit}" if few else "In many resamples"
-        notes += (f"{where} a policy never lost or never won: that end is held finite, not known.",)
+    return _told(
+        games,
+        theta,
+        (lows, highs),
+        _ranks(theta, covariance, least, freedom, confidence),
+        method=f"{'Davidson' if davidson_ties else 'Bradley-Terry'} {method}",
+        tie_strength=float(np.exp(eta)) if davidson_ties else None,
+        confidence=float(confidence),
+        notes=games.notes(resamples, is_open=is_open),
+        seed=seed,
+    )
+
+
+def _told(
+    games: _Games,
+    theta: Floats,
+    ends: tuple[Floats, Floats],
+    ranks: list[tuple[int, int]],
+    *,
+    method: str,
+    tie_strength: float | None,
+    confidence: float,
+    notes: tuple[str, ...],
+    seed: int | None,
+) -> Strengths:
+    """The strengths as a result, the strongest first."""
+
+    def interval(i: int) -> Interval:
+        return Interval(
+            low=min(float(ends[0][i]), float(theta[i])),
+            high=max(float(ends[1][i]), float(theta[i])),
+            estimate=float(theta[i]),
+            confidence=confidence,
+            method=method,
+            trials=games.size,
+            scale="score",
+            assumptions=(PREFERENCES_APART, EACH_STRENGTH),
+            notes=notes,
+            seed=seed,
+        )
+
     order = sorted(range(len(games.names)), key=lambda i: -theta[i])
-    ranks = _ranks(theta, covariance, least, freedom, confidence)
     return Strengths(
         names=tuple(games.names[i] for i in order),
         log_strengths=tuple(float(theta[i]) for i in order),
         elos=tuple(_elo(float(theta[i])) for i in order),
-        intervals=tuple(
-            Interval(
-                low=min(float(lows[i]), float(theta[i])),
-                high=max(float(highs[i]), float(theta[i])),
-                estimate=float(theta[i]),
-                confidence=float(confidence),
-                method=method,
-                trials=games.size,
-                scale="score",
-                assumptions=(PREFERENCES_APART, EACH_STRENGTH),
-                notes=notes,
-                seed=seed,
-            )
-            for i in order
-        ),
+        intervals=tuple(interval(i) for i in order),
         ranks=tuple(ranks[i] for i in order),
-        tie_strength=float(np.exp(eta)) if davidson_ties else None,
+        tie_strength=tie_strength,
         preferences=games.size,
-        confidence=float(confidence),
+        confidence=confidence,
         seed=seed,
         notes=notes,
     )
@@ -329,6 +346,14 @@ class _Games:
             numbers, groups = score_gains.labels(sessions, self.size, "sessions")
             self.table = np.zeros((groups, len(cells)))
             np.add.at(self.table, (numbers, np.asarray(kept)), 1.0)
+
+    def notes(self, resamples: int, *, is_open: bool) -> tuple[str, ...]:
+        """What the intervals rest on, and whether an end is held finite."""
+        few = self.independent < FEW
+        basis = f"{self.independent:,} {self.unit}." if few else f"{resamples:,} resamples."
+        where = f"Without one of the {self.unit}" if few else "In many resamples"
+        held = f"{where} a policy never lost or never won: that end is held finite, not known."
+        return (basis, held) if is_open else (basis,)
 
     def points(self, counts: Floats) -> Floats:
         """What each won against each, for every row of counts."""
