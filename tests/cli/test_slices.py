@@ -41,3 +41,13 @@ def test_what_is_not_named_is_refused(tmp_path, capsys):
     assert run(["slices", str(path), "--first", "neu", "--second", "old"]) == 65
     assert "'new', 'old'; got 'neu'" in capsys.readouterr().err
     assert run(["slices", str(path), "--only", "new", "--first", "old"]) == 64
+
+
+def test_one_of_two_policies_may_be_named(tmp_path, capsys):
+    """Of two policies the other one is meant: `slices` knew it, `compare` refused."""
+    path = tmp_path / "results.csv"
+    table(*grid()).polars().write_csv(path)
+    for command in ("slices", "compare"):
+        for asked in (["--first", "old"], ["--second", "new"]):
+            assert run([command, str(path), *asked]) == 0
+            assert "old v new" in (said := capsys.readouterr().out) or "old - new" in said

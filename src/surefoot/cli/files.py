@@ -339,6 +339,9 @@ def two_policies(
     from surefoot.auditing.outcome_checks import same_but_for_case
 
     known = rollouts.policies
+    if (first is None) != (second is None) and len(known) == 2 and (first or second) in known:
+        other = next(name for name in known if name != (first or second))
+        first, second = first or other, second or other
     if first is not None and second is not None:
         for option, name in (("--first", first), ("--second", second)):
             if name not in known:

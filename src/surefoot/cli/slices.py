@@ -13,9 +13,6 @@ from surefoot.cli import files, modes, terminal, two_runs
 from surefoot.core.verdict import CLAIMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from surefoot.analysis.slices import Slices
 
 
@@ -85,19 +82,10 @@ def slices(
     elif first is None and second is not None and len(table.policies) > 2:
         found = sf.slices_against(table, second, **options)
     else:
-        found = (sf.slices(table, *_two(table, paths, first, second), **options),)
+        found = (sf.slices(table, *files.two_policies(table, paths, first, second), **options),)
     if as_json:
         bodies = [one.to_dict() for one in found]
         terminal.show_json(bodies[0] if len(bodies) == 1 else bodies)
         return
     for one in found:
         typer.echo(str(one))
-
-
-def _two(table: sf.Rollouts, paths: Sequence[Path], first: str | None, second: str | None) -> tuple[str, str]:
-    """The two policies, the other of two where one is named."""
-    if (first is None) != (second is None):
-        rest = [name for name in table.policies if name not in (first, second)]
-        if len(rest) == 1:
-            return (first, rest[0]) if first is not None else (rest[0], str(second))
-    return files.two_policies(table, paths, first, second)
