@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from surefoot import Need, Scores, plan_gate
 from surefoot.reference import bonferroni, score_test
 from surefoot.stats import gate_test, holm, paired_ratio_test, ratio_test
+from surefoot.stats.gates import refuted
 from tests.oracles import ratios
 from tests.reference import listed
 
@@ -123,3 +124,14 @@ def test_a_ratio_needs_a_range_from_0():
         ratio_test(Scores([2, 3], 1, 5), Scores([2, 3], 1, 5), 1.1)
     with pytest.raises(ValueError, match="ratio"):
         ratio_test(Scores([2, 3], 0, 5), Scores([2, 3], 0, 5), 0.0)
+
+
+@pytest.mark.parametrize(("far", "end"), [(0.0, 1.0), (10.0, 7.0)])
+def test_an_end_is_where_the_p_value_falls_to_the_error(far, end):
+    def holds(value):
+        return 1.0 / (1.0 + abs(value - 4.0))
+
+    found = refuted(holds, 0.25, 4.0, far, 1e-6)
+    assert found == pytest.approx(end, abs=1e-5)
+    assert holds(found) <= 0.25  # the side that is refuted
+    assert refuted(holds, 0.05, 4.0, far, 1e-6) == far  # nothing is refuted on this side
