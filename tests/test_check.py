@@ -40,7 +40,7 @@ def test_a_confidence_is_a_number(confidence: Any) -> None:
 def test_a_refusal_is_grammatical_and_takes_anything() -> None:
     with pytest.raises(TypeError, match="`tally` must be a Tally; got an int"):
         wilson(38)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match=r"`claim` must be one of a, b; got \['a'\]"):
+    with pytest.raises(ValueError, match=r"`claim` must be one of a, b; got"):
         _check.choice(["a"], "claim", {"a": 1, "b": 2})
 
 

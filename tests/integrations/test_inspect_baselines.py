@@ -43,5 +43,5 @@ def test_the_same_id_must_be_the_same_item():
 def test_a_value_is_a_grade_a_number_or_one_of_several():
     assert [chosen({"match": value}, "match", "here") for value in ("C", "P", True, "0.25")] == [1.0, 0.5, 1.0, 0.25]
     assert chosen({"graded": {"tone": 0.75}}, "graded.tone", "here") == 0.75
-    with pytest.raises(DataError, match="the score must be C, I, P, N or a number; got 'great'"):
+    with pytest.raises(DataError, match="the score must be C, I, P, N or a"):
         chosen({"match": "great"}, "match", "here")

@@ -43,7 +43,7 @@ def test_one_flat_dictionary(compared, ranked):
     assert numbers(sf.stats.clopper_pearson_lower(sf.Tally(9, 10)))["bound"] < 0.9
     measured = sf.measure(sf.read(pl.DataFrame({"policy": ["a"] * 4, "success": [1, 1, 1, 0]})))[0]
     assert (numbers(measured)["estimate"], numbers(measured)["n"]) == (0.75, 4)
-    with pytest.raises(ValueError, match="`result` must hold an estimate or a verdict"):
+    with pytest.raises(ValueError, match="`result` must hold an estimate or a"):
         numbers(sf.design(sf.read(pl.DataFrame({"policy": ["a"] * 4, "success": [1, 1, 1, 0]}))))
 
 
@@ -59,7 +59,7 @@ def test_a_writer_by_its_shape(compared):
 
 def test_what_is_no_tracker_is_refused(compared):
     for to in (3, object(), types.ModuleType("nothing")):
-        with pytest.raises(ValueError, match="`to` must be a run of W&B or MLflow, a SummaryWriter"):
+        with pytest.raises(ValueError, match="`to` must be a run of W&B or MLflow, a"):
             sf.log(compared, to=to)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.cli.main import run
@@ -122,3 +125,73 @@ def test_what_is_read_back_says_the_same(both):
         again = Record.from_dict(result.to_dict())
         assert str(again) == str(result)
         assert again.to_dict() == result.to_dict()
+
+
+def elsewhere(folder) -> list[Record]:
+    """Results that no table gives: of counts, scores, plans, rules and studies."""
+    one, other = sf.Tally(17, 20), sf.Tally(12, 20)
+    scores = sf.Scores([0.1, 0.4, 0.9, 1.0, 0.7, 0.3])
+    rule = sf.sequential.FiniteHorizonMixture(40)
+    exact = sf.sequential.ExactPairedBinary(20)
+    race = sf.sequential.Race(["a", "b", "c"], horizon=20)
+    ranked = sf.sequential.ClosedRanking(["a", "b", "c"], horizon=20)
+    rounds = [{"a": 1.0, "b": float(n % 2), "c": 0.0} for n in range(2)]
+    study = sf.Study.create(sf.Plan(policies=("new", "old"), horizon=20), folder / "study.db")
+    (folder / "met.csv").write_text("first,second,preferred\n" + "a,b,first\nb,c,first\na,c,second\nb,a,tie\n" * 6)
+    return [
+        sf.stats.wilson(one),
+        sf.stats.claim(one, at_least=0.6),
+        sf.stats.exact_gain(one, other),
+        sf.stats.barnard(one, other),
+        sf.stats.against_baseline({"a": one, "b": other, "c": one}, "b"),
+        sf.stats.score_mean(scores),
+        sf.stats.band(scores),
+        sf.rank_preferences(sf.read_preferences(folder / "met.csv"), rng=1),
+        sf.plan_rate(0.2),
+        sf.plan_mean(0.2, spread=0.3),
+        sf.plan_band(0.3),
+        sf.plan_comparison(0.9, 0.5),
+        sf.plan_units(0.9, 0.5, units=20),
+        *sf.sequential.run(rule, [(1.0, 0.0)] * 12)[-1:],
+        *sf.sequential.run(exact, [(1, 0)] * 12)[-1:],
+        *sf.sequential.run(race, rounds)[-1:],
+        *sf.sequential.run(ranked, rounds)[-1:],
+        study.plan,
+        study.status(),
+        sf.verify(folder / "study.db"),
+    ]
+
+
+@given(seed=st.integers(0, 999))
+@settings(max_examples=5, deadline=None)
+def test_results_of_every_room_say_the_same_in_any_order_inside_and_outside_a_report(all_results, seed):
+    said, rollouts = all_results
+    shuffled = list(said.items())
+    random.Random(seed).shuffle(shuffled)
+    for place, (result, before) in enumerate(shuffled):
+        if place == len(shuffled) // 2:
+            sf.report(rollouts).html()
+        assert (str(result.value), result.value.to_dict()) == before
+
+
+class Kept:
+    """A result, known by itself and not by what it is equal to."""
+
+    def __init__(self, value: Record) -> None:
+        self.value = value
+
+
+@pytest.fixture(scope="module")
+def all_results(both, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    every = [*elsewhere(folder), *(part for each in both for result in each for part in inner(result))]
+    kept = [Kept(one) for one in every]
+    assert len({type(one) for one in every}) > 50
+    return {one: (str(one.value), one.value.to_dict()) for one in kept}, table(MODELS, folder)
+
+
+def test_no_result_can_know_who_asks():
+    """What a context variable holds would change what a result says; only drawing has some."""
+    room = Path(sf.__file__).parent
+    holders = {path.relative_to(room).as_posix() for path in room.rglob("*.py") if "ContextVar(" in path.read_text()}
+    assert holders == {"reporting/style.py"}
