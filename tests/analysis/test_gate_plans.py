@@ -75,6 +75,7 @@ def test_only_all_is_planned():
         plan_gate(sf.Gate(needs=(sf.Need(not_worse_by=0.1),), rule="at least 1"), {"success": 0.8})
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("need", "expect"),
     [

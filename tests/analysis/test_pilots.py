@@ -180,6 +180,7 @@ def test_other_options_beside_a_pilot_are_refused(tmp_path, capsys: pytest.Captu
     assert "`--claim` needs rates" in capsys.readouterr().err
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("score", [True, False])
 def test_five_environments_are_enough_and_four_are_not(score: bool) -> None:
     def planned(count: int) -> PilotPlan:

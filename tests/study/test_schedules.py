@@ -147,6 +147,7 @@ def test_the_exact_rule_keeps_its_error_in_the_order_that_is_drawn(horizon, cont
         assert _error(rule, times) <= 0.05
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("places", PLACES)
 def test_a_context_is_met_at_any_place_with_the_same_chance(places):
     plan, seeds = contested(20, 4, **PLACES[places]), 2_000

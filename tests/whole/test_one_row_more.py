@@ -103,6 +103,7 @@ def moves(kind: str, tables: int) -> list[float]:
     return found
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_row_more_in_a_few_tables(kind: str) -> None:
     found = moves(kind, 2)

@@ -152,6 +152,7 @@ def test_some_small_designs_keep_the_error(n1, n2):
         assert size(n1, n2, 0.05, edge, both=False) <= 0.05
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("kind", ["separate", "paired"])
 def test_one_rollout_more_moves_an_end_by_what_one_rollout_is_worth(kind):
     """T26: no size at which another method takes over, and so no end that jumps."""
@@ -193,6 +194,7 @@ def test_decided_tables_are_those_the_gain_decides_on_a_larger_design():
         assert stats.exact_gain(Tally(x1 - 1, n1), Tally(x2, n2)).p_value > 0.05
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("both", [True, False])
 def test_decided_pairs_are_those_that_every_single_comparison_decides(both):
     n = 14
