@@ -36,7 +36,7 @@ def test_every_figure_can_be_written(full, tmp_path):
 def test_names_and_numbers_on_a_phone_hide_the_grid_and_zero_behind_them(full, tmp_path):
     from surefoot.reporting import style
 
-    with style.sized(style.COLUMN, page=True):
+    with style.sized(style.PAGE, page=True):
         narrow = pages.page_figures(full.overview)["gains"]
     wide = full.figures()["gains"]
     for figure in (narrow, wide):

@@ -34,8 +34,6 @@ PAGE_COLOURS = {GOOD: "good", BAD: "bad"}
 
 NARROW = 5.0
 """In a figure less wide than this, in inches, names stand above the bars and numbers under them."""
-COLUMN = 3.4
-"""The width of one column of a paper, and of a phone."""
 PAGE = 4.0
 """The width of a figure of a page: its letters can be read on a phone."""
 LARGER = 1.25
@@ -110,7 +108,7 @@ def stacked() -> bool:
 def row_height(rows: int) -> float:
     """Inches for each of so many rows."""
     if _page.get():
-        return 0.56 if narrow() else 0.37
+        return 0.56
     return min(0.37, (GOLDEN * (_width.get() or 7.0) - (0.5 if narrow() else 0.7)) / max(1, rows))
 
 
