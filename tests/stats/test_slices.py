@@ -1,5 +1,6 @@
 """Tests of `surefoot.stats.slices`."""
 
+import itertools
 import math
 
 import numpy as np
@@ -181,3 +182,15 @@ def test_the_same_seed_gives_the_same_answer_whatever_the_blocks(monkeypatch):
     first, again = (shuffles.step_down(shuffle, draws=999) for _ in range(2))
     assert (first.worse == again.worse).all()
     assert math.isclose(first.worse_maxima[0], first.worse_maxima.max())
+
+
+def test_the_statistic_of_scores_goes_by_the_moments_over_every_deal():
+    """Its variance and its skewness are those of all ways to deal two of seven scores to the first policy."""
+    values, first = np.array([0.0, 0.1, 0.2, 0.9, 1.0, 0.3, 0.05]), np.array([1, 0, 0, 0, 0, 1, 0], bool)
+    rest = values - values.mean()
+    sums = np.array([-rest[list(dealt)].sum() for dealt in itertools.combinations(range(7), 2)])
+    variance, third = (sums**2).mean(), (sums**3).mean()
+    z = -rest[first].sum() / math.sqrt(variance)
+    wanted = z - float(np.clip(third / variance**1.5, -0.5, 0.5)) * (z**2 - 1.0) / 6.0
+    found = shuffles.of_scores(values, first, np.zeros(7, int), np.ones((1, 1)))
+    assert found.observed == pytest.approx([wanted], rel=1e-12)
