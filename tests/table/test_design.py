@@ -187,3 +187,11 @@ def test_one_policy_alone_has_a_design() -> None:
     frame = crossed(policies="a", scene=6, trial=range(4))
     assert sf.read(frame).design.roles == {"scene": "unit", "trial": "repeat"}
     assert outcome(frame) == "success"
+
+
+def test_of_twins_the_one_that_sounds_like_a_result_is_not_the_unit() -> None:
+    """Prompts of different lengths: their tokens divide the rows as the items do, and are not what was met."""
+    rows = [(p, 901 + n, 100 + 7 * n, (n + len(p)) % 3 == 0) for p in ("new", "old!") for n in range(30)]
+    frame = pl.DataFrame(rows, schema=["policy", "number", "tokens", "success"], orient="row")
+    assert sf.read(frame).design.roles == {"number": "unit", "tokens": "nothing"}
+    assert sf.read(frame.rename({"tokens": "zq"})).design.units == 30

@@ -355,16 +355,16 @@ class _Decision:
             self.taken[name] = _Taken("nothing", why)
 
     def _distinct(self, chosen: Sequence[str]) -> list[str]:
-        """Row 6: of columns that divide the rows alike one stays."""
+        """Row 6: of columns that divide the rows alike one stays; not the one that sounds like a result."""
         kept: list[str] = []
         known = self._has("unit", "setting", "repeat", "run")  # a cluster for each unit leaves the unit what it is
-        for name in chosen:
+        for name in sorted(chosen, key=lambda one: sounds_like_a_result(self.named.get(one, ""))):
             twin = next((other for other in (*known, *kept) if self.labels.same(name, other)), None)
             if twin is None:
                 kept.append(name)
             else:
                 self.taken[name] = _Taken("nothing", f"divides the rows as {self._called(twin)!r} does")
-        return kept
+        return [name for name in chosen if name in kept]
 
     def _roles(self, chosen: list[str]) -> None:
         """Rows 7 to 10: repeats, the unit, and what it is crossed with or lies in."""
