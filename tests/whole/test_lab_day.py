@@ -152,7 +152,7 @@ name = "cube"
 conditions = {pose = 5}
 """
 """Three policies, four tasks with twenty poses, two arms, two people, a rubric of five levels and six hours."""
-SKILL = {"pi0": 0.75, "act": 0.55, "dp": 0.25, "octo": 0.4}
+SKILL = {"pi0": 0.75, "act": 0.6, "dp": 0.4, "octo": 0.5}
 OTHER = "The checkpoint of pi0 is not the one that the plan names"
 RIGS = ("left arm", "right arm")
 LEVELS = ("", "reached", "grasped", "lifted", "placed")
@@ -233,7 +233,9 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
     monkeypatch.chdir(tmp_path)
     Path("lab.toml").write_text(STUDY)
     Path("pi0.safetensors").write_bytes(b"first")
-    assert run(["study", "create", "lab.toml", "--store", "lab.db", "--yes"]) == 0
+    with monkeypatch.context() as drawn:  # the same order of turns each time
+        drawn.setattr("secrets.token_hex", lambda size: "5a" * size)
+        assert run(["study", "create", "lab.toml", "--store", "lab.db", "--yes"]) == 0
     lab = Lab(chromium, tmp_path, pictures)
     with threaded(lab.study, lab.tokens) as lab.address:
         ana, ben = (lab.person("operator", name, PHONE) for name in ("Ana", "Ben"))
@@ -298,7 +300,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
             person.page.tap("#end-box button[value=end]")
             person.page.wait_for_selector("#again:visible")
             person.settled()
-        assert lab.by_robots(lab.address, rounds=14).blocks >= 14
+        assert lab.by_robots(lab.address, rounds=8).blocks >= 8
 
         # another checkpoint is served: the runner and the owner are told, and it is another policy from then on
         Path("pi0.safetensors").write_bytes(b"second")
@@ -319,7 +321,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
         eve.until("() => document.getElementById('said').textContent === 'Done.'")
         eve.page.goto(f"{lab.address}/owner")
         assert OTHER not in eve.page.inner_text("main")
-        assert lab.by_robots(lab.address, rounds=20).blocks >= 20
+        assert lab.by_robots(lab.address, rounds=11).blocks >= 11
 
         # a fourth policy joins
         eve.page.goto(f"{lab.address}/owner")

@@ -167,7 +167,7 @@ class Fold:
     @property
     def most_blocks(self) -> int:
         """How many blocks may count: whoever joined later may still meet the horizon."""
-        rule = self.decision.rule
+        rule: Any = self.decision.rule
         late = 0 if not self.joins or rule.finds_one else max(rule.joined)
         return self.plan.horizon + late
 
