@@ -38,6 +38,12 @@ def test_a_cell_that_is_not_there_is_refused():
         slice_gains({"a": (Tally(1, 2), Tally(1, 2))}, {"all": ["b"]})
 
 
+def test_slices_without_a_failure_tell_nothing():
+    found = slice_gains({"a": (Tally(3, 3), Tally(4, 4)), "b": (Tally(2, 2), Tally(5, 5))}, {"a": ["a"], "all": "ab"})
+    assert found.worse == found.better == (1.0, 1.0)
+    assert found.local_error == 0.5  # one slice alone may spend all of one side
+
+
 def test_holm_keeps_the_order_and_the_error():
     found = by_holm([0.001, 0.02, 0.5], [1.0, 1.0, 1.0], confidence=0.95, claim="worse")
     assert found.worse == pytest.approx((0.003, 0.04, 0.5))
