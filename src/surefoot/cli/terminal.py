@@ -7,7 +7,7 @@ import logging
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -122,21 +122,6 @@ def is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def refuse(given: Mapping[str, object], must: str) -> None:
-    """Refuse options that would do nothing here: whoever gives one believes that it does.
-
-    Args:
-        given: The options as they are written, with what was given for them.
-        must: What they must do: come with another, or be left out.
-
-    Raises:
-        ValueError: One was given.
-    """
-    for option, value in given.items():
-        if value is not None and value is not False:
-            raise ValueError(f"`{option}` must {must}")
 
 
 def in_folder(path: Path, option: str) -> None:

@@ -93,6 +93,10 @@ Noted = str | Note
 TELL_FILES = frozenset(("unused columns",))
 
 PLAIN = {
+    "environments not told": "Nothing in the table tells {words.environments} apart, so this is assumed: declare it "
+    "with `collected`.",
+    "labels weigh items": "Human labels correct the gain in which items weigh alike, not the one in which settings do: "
+    "leave out `weights`.",
     "labels without items": "Human labels correct a gain item by item, and no column tells the items apart: say which "
     "is the `condition` (item, question, scene).",
     "labels on another scale": "The labels are 0 or 1, the scores {low:g} to {high:g}: label on the scale of the "
@@ -379,14 +383,6 @@ SENTENCES["early_verdict"] = partial(_early, "A verdict that comes early tends t
 SENTENCES["early_end"] = partial(_early, "A stop without a verdict tends to understate", "small")
 
 
-@says("labels weigh items")
-def _labels_weigh() -> str:
-    return (
-        "Human labels correct the gain in which items weigh alike, not the one in which settings do: "
-        "leave out `weights`."
-    )
-
-
 @says("by the judge")
 def _by_the_judge(estimate: float, low: float, high: float, scale: formatting.Scale, p: float | None = None) -> str:
     sure = "" if p is None else f", {formatting.p_value(p)}"
@@ -489,8 +485,3 @@ def _predictions(explained: float, saved: int) -> str:
         return "The predictions do not explain the scores: they cost a little and change no guarantee."
     items = formatting.counted(saved, "item")
     return f"The predictions explain {100.0 * explained:.0f}% of the scores' variance and save about {items}."
-
-
-@says("environments not told", worded=True)
-def _environments_not_told(words: Words) -> str:
-    return f"Nothing in the table tells {words.environments} apart, so this is assumed: declare it with `collected`."
