@@ -109,7 +109,8 @@ class RankingDecision:
             return None
         if self.state.paused and not self.state.complete:
             return "futility"
-        return "verdict" if self.state.complete else "horizon"
+        of_first = self.plan.question == "ranking" and self.verdict is not Verdict.UNDECIDED
+        return "verdict" if self.state.complete or of_first else "horizon"
 
     @property
     def room(self) -> int:
