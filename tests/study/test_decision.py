@@ -284,7 +284,7 @@ def test_pairs_that_will_hardly_be_decided_are_paused_and_may_be_run_all_the_sam
 
 
 def test_two_policies_have_one_question():
-    with pytest.raises(ValueError, match="`question` must be 'ranking' or 'best' for two policies; got 'against a'"):
+    with pytest.raises(ValueError, match="`question` must be 'ranking' or 'best' for two policies, or left out"):
         sf.Plan(policies=("a", "b"), question="against a")
     assert "question =" not in sf.Plan(policies=("a", "b")).to_toml()
 
