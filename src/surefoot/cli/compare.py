@@ -285,7 +285,7 @@ def _files(
             "raw": raw,
             "listed": by is not None and not two,
         }
-        said["more"] = files.front_told(priced)
+        said["more"] = {} if priced is None else {"cost": priced.to_dict()}
         compare_output.write(found, form, table=table, two=two, changed=changed, **said)
     gate_verdicts.end(ends, as_json=form != "text")
 

@@ -495,8 +495,3 @@ def front(rollouts: Rollouts, cost: str | None, policies: Sequence[str] = (), **
     if equals and (not terminal.is_number(limit) or not float(limit) > 0.0):
         raise ValueError(f"`--cost` must be a column and its limit, such as tokens=8000; got {cost!r}.")
     return sf.pareto(rollouts, column, policies=policies, limit=float(limit) if equals else None, **asked)
-
-
-def front_told(found: Front | None) -> dict[str, Any]:
-    """The front as JSON-ready data; nothing where none was asked for."""
-    return {} if found is None else {"cost": found.to_dict()}

@@ -102,7 +102,13 @@ def rank(
     asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
     priced = files.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
-        terminal.show_json({**ranking.to_dict(), **files.front_told(priced), **files.serious_json(findings)})
+        terminal.show_json(
+            {
+                **ranking.to_dict(),
+                **({} if priced is None else {"cost": priced.to_dict()}),
+                **files.serious_json(findings),
+            }
+        )
         return
     rows = []
     for name, shown, (best, worst), letter in zip(
