@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
 def _shown() -> Any:
     """How results are shown in notebooks, as frames and as figures."""
-    return importlib.import_module("surefoot.reporting.results")
+    return importlib.import_module("surefoot.reporting.notebooks")
 
 
 def _imported(kind: str) -> None:

@@ -58,7 +58,7 @@ def items(title: str) -> list[str]:
 WALKED = re.findall(r"^[\s│├└─]*([\w/]+\.(?:py|js)) (\w+(?:\.\w+)?)  ", section("Three walks"), re.MULTILINE)
 ASKED = [
     (path, name)
-    for title in ("Where would I add ...", "Twenty questions")
+    for title in ("Where would I add ...", "Thirty questions")
     for one in items(title)
     for path, name in answers(one)
 ]
@@ -89,7 +89,7 @@ def test_every_path_and_name_is_there():
 def test_there_are_three_walks_and_twenty_questions_with_answers():
     assert section("Three walks").count("```text") == 3
     assert len(WALKED) == len(re.findall(r"\.(?:py|js) ", section("Three walks")))
-    questions = items("Twenty questions")
+    questions = items("Thirty questions")
     assert len(questions) == 20
     assert all("?" in one and any(name for _, name in answers(one)) for one in questions)
     assert all(any(name for _, name in answers(one)) for one in items("Where would I add ..."))

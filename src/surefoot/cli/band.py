@@ -38,7 +38,7 @@ def band(
     at_least: Annotated[list[float] | None, typer.Option(help="A score to be reached; may be repeated.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Write a figure: name.svg, name.png or name.pdf.")] = None,
     using: Annotated[str, typer.Option(help="The band that the figure marks: ks or tail-tight.")] = "ks",
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """What is the worst that the scores can be?

@@ -22,7 +22,7 @@ def best(
     lower_is_better: files.LowerIsBetter = False,
     *,
     reading: files.Reading,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Which policies may be the best, and how good is the highest?

@@ -124,7 +124,7 @@ def compare(
     *,
     reading: files.Reading,
     margin: files.Margin = 0.0,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     written: compare_output.Format = None,
     as_json: terminal.AsJson = False,
     raw: compare_output.Raw = False,

@@ -32,7 +32,7 @@ def items(
     seed: terminal.Seed = None,
     *,
     reading: files.Reading,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Which items are saturated, flaky or suspicious?

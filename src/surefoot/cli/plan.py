@@ -54,7 +54,7 @@ def rate(
         float | None, typer.Option("--rate", help="The rate you expect; if left out, the plan holds for any rate.")
     ] = None,
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(_intervals())}.")] = "wilson",
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts make a success rate's interval this narrow?
@@ -108,7 +108,7 @@ def bound(
 def band(
     offset: Annotated[float, typer.Argument(help="How far the worst case may lie from what is observed: 0.1.")],
     using: Annotated[str, typer.Option(help=f"Method: {', '.join(BANDS)}.")] = "ks",
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts bring a score's worst case this close?
@@ -134,7 +134,7 @@ def mean(
     ] = None,
     low: Annotated[float, typer.Option(help="The lowest score possible.")] = 0.0,
     high: Annotated[float, typer.Option(help="The highest score possible.")] = 1.0,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts make a mean score's interval about this narrow?
@@ -212,7 +212,7 @@ def compare(
         float | None,
         typer.Option(help="Stop once the chance of a verdict is below this; as in a new plan if left out."),
     ] = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts tell two policies apart?
@@ -403,7 +403,7 @@ def plan_next(
     second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
     *,
     reading: files.Reading,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """What to buy next: more questions, or more rollouts of the same?

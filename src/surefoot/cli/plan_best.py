@@ -71,7 +71,7 @@ def race(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts does a race take to name the best of many?
@@ -107,7 +107,7 @@ def halve(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How good is the pick of halving, and the bound on its rate?
@@ -145,7 +145,7 @@ def best(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Which finds the best of many: a race, halving, equal numbers?

@@ -51,7 +51,7 @@ def rank(
     score: files.Score = None,
     low: files.Low = None,
     high: files.High = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """How many rollouts rank many policies?

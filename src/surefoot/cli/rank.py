@@ -35,7 +35,7 @@ def rank(
     prior: Annotated[
         float | None, typer.Option("--prior", help="Ties added between every two policies that met.")
     ] = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Which policies are better than which?

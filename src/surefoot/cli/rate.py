@@ -59,7 +59,7 @@ def rate(
     weights: files.Weights = None,
     *,
     reading: files.Reading,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     seed: terminal.Seed = None,
     as_json: terminal.AsJson = False,
 ) -> None:

@@ -71,7 +71,7 @@ def replay(
         float, typer.Option(help="Give up once the chance of a verdict is below this; 0 for never.")
     ] = 0.0,
     figure: Annotated[Path | None, typer.Option(help="Write the evidence as a figure (.svg, .png, .pdf).")] = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """When would a sequential test have stopped?

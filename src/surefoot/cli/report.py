@@ -51,7 +51,7 @@ def report(
     collected: files.Collected = None,
     margin: files.Margin = 0.0,
     no_clips: NoClips = False,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """What do these data support?

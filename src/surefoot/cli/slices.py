@@ -42,7 +42,7 @@ def slices(
     ] = False,
     *,
     reading: files.Reading,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Where is a policy better, where worse, where does it fail?

@@ -20,6 +20,8 @@ from surefoot.core.tally import Tally
 from surefoot.errors import DataError
 
 Confidence = Annotated[float, typer.Option("--confidence", "-c", help="Confidence, strictly between 0 and 1.")]
+CONFIDENCE = 0.95
+"""Of every command that is not told another; a function of the package says its own in its signature."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
 

@@ -60,7 +60,7 @@ def watch(
     low: files.Low = None,
     high: files.High = None,
     columns: files.Columns = None,
-    confidence: terminal.Confidence = 0.95,
+    confidence: terminal.Confidence = terminal.CONFIDENCE,
     as_json: terminal.AsJson = False,
 ) -> None:
     """Has this growing file decided yet?

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check
 from surefoot.core.record import Record
 from surefoot.errors import DataError
-from surefoot.reporting.results import drawable, rows_of
+from surefoot.reporting.notebooks import drawable, rows_of
 from surefoot.reporting.reviews import code_span, inert
 
 if TYPE_CHECKING:

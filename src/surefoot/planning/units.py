@@ -137,7 +137,7 @@ def _chance(
     """The share of simulated studies with a verdict for the better policy."""
     import numpy as np
 
-    from surefoot.numerics.scores import cluster_moments
+    from surefoot.numerics.scores import cluster_tests
 
     generator = np.random.default_rng([seed, units])
     sides = []
@@ -150,9 +150,9 @@ def _chance(
         sides.append(generator.binomial(repeats, chances) / repeats)
     gains = (sides[0] - sides[1]) * (1.0 if rates[0] >= rates[1] else -1.0)
     numbers = np.arange(units)
-    place = cluster_moments.layout(numbers, np.zeros(units, dtype=np.int64), np.ones(1))
+    place = cluster_tests.layout(numbers, np.zeros(units, dtype=np.int64), np.ones(1))
     shown = 0
     for gain in gains:
-        found = cluster_moments.evidence(gain, [place], None, (-1.0, 1.0))
+        found = cluster_tests.evidence(gain, [place], None, (-1.0, 1.0))
         shown += found.mean > 0.0 and found.p_value(0.0) <= 1.0 - confidence
     return shown / draws

@@ -236,7 +236,7 @@ def stratified_t_gain(
     """
     import numpy as np
 
-    from surefoot.numerics.scores import cluster_moments
+    from surefoot.numerics.scores import cluster_tests
 
     _check.filled(strata, "strata", "hold at least one stratum")
     one = next(iter(strata.values()))[0]
@@ -259,7 +259,7 @@ def stratified_t_gain(
         data,
         float(np.sum(gaps)),
         float(np.sum(variances)),
-        cluster_moments.satterthwaite(variances, freedoms),
+        cluster_tests.satterthwaite(variances, freedoms),
         confidence=confidence,
         margin=margin,
         method="stratified t (approximate)",

@@ -21,7 +21,7 @@ from surefoot.stats.strata import Weights, task_weights
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
-    from surefoot.numerics.scores.cluster_moments import Evidence, Layout
+    from surefoot.numerics.scores.cluster_tests import Evidence, Layout
     from surefoot.numerics.scores.group_tails import WeighedSample
 
 
@@ -360,22 +360,22 @@ def gathered(
     """
     import numpy as np
 
-    from surefoot.numerics.scores import cluster_moments
+    from surefoot.numerics.scores import cluster_tests
 
     every, numbers = np.concatenate(values), np.concatenate(clusters)
     sides = np.repeat(np.arange(len(values)), [len(side) for side in values])
     groups, weighed, names = _groups(sides, tasks, weights, len(values))
-    ways = [cluster_moments.layout(numbers, groups, weighed)]
+    ways = [cluster_tests.layout(numbers, groups, weighed)]
     _refuse_one(ways[0].met, names)
     meetings, count = None, 0
     if crossed is not None:
         other, count = score_gains.labels(crossed, every.size, "crossed")
-        ways.append(cluster_moments.layout(other, groups, weighed))
+        ways.append(cluster_tests.layout(other, groups, weighed))
         _refuse_one(ways[1].met, names, "crossed")
         _, cells = np.unique(numbers * count + other, return_inverse=True)
-        meetings = cluster_moments.layout(cells, groups, weighed)
+        meetings = cluster_tests.layout(cells, groups, weighed)
     shapes = tuple(shape_of(np.unique(side, return_counts=True)[1].astype(float)) for side in clusters)
-    return Gathered(cluster_moments.evidence(every, ways, meetings, ends), shapes, count, _least_p(ways))
+    return Gathered(cluster_tests.evidence(every, ways, meetings, ends), shapes, count, _least_p(ways))
 
 
 def _least_p(ways: Sequence[Layout]) -> float:
@@ -408,14 +408,14 @@ def refuse_unproved(crossed: object, tasks: object) -> None:
 
 def shape_of(sizes: Floats) -> ClusterShape:
     """The shape of two or more clusters of checked sizes."""
-    from surefoot.numerics.scores import cluster_moments
+    from surefoot.numerics.scores import cluster_tests
 
     return ClusterShape(
         len(sizes),
         float(sizes.sum() ** 2 / (sizes**2).sum()),
-        cluster_moments.freedom(sizes),
+        cluster_tests.freedom(sizes),
         float(sizes.max() / sizes.sum()),
-        cluster_moments.counted(sizes),
+        cluster_tests.counted(sizes),
     )
 
 

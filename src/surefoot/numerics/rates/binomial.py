@@ -99,7 +99,7 @@ _PIECE = 8192
 
 
 def wilson_ends(k: ArrayLike, n: ArrayLike, z: float) -> tuple[Floats, Floats]:
-    """Both ends, by the formulas of `rate_ends.wilson_low` and `rate_ends.wilson_high` with their root shared."""
+    """Both ends, by the formulas of `normal_quantiles.wilson_low` and `wilson_high` with their root shared."""
     counts, totals = np.broadcast_arrays(np.asarray(k), np.asarray(n))
     shape = counts.shape
     counts, totals = counts.ravel(), totals.ravel()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from surefoot.numerics.scores import cluster_moments
-from surefoot.numerics.scores.cluster_moments import Evidence, Moments, Unmet
+from surefoot.numerics.scores import cluster_tests
+from surefoot.numerics.scores.cluster_tests import Evidence, Moments, Unmet
 
 if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
@@ -101,10 +101,10 @@ def corrected(
     u = _document_errors(others - middle, elsewhere, k)
     labelled, judged = float((e**2).sum()), float((u**2).sum())
     second = max(float(((e + overall * u) ** 2).sum()), labelled)
-    freedom = cluster_moments.freedom(m[m > 0])
+    freedom = cluster_tests.freedom(m[m > 0])
     if overall**2 * judged > 0.0:
-        both = (labelled, overall**2 * judged), (freedom, cluster_moments.freedom(k[k > 0]))
-        freedom = max(1.0, cluster_moments.satterthwaite(*both))
+        both = (labelled, overall**2 * judged), (freedom, cluster_tests.freedom(k[k > 0]))
+        freedom = max(1.0, cluster_tests.satterthwaite(*both))
     third, fourth = float((e**3).sum()), float((e**4).sum())
     number = n / _design_effect(values - mean, labelled, m)
     low, high = ends

@@ -15,7 +15,7 @@ import surefoot as sf
 from surefoot.analysis.overview import EvidenceCurve
 from surefoot.cli.demo import example_rollouts
 from surefoot.core.record import LONGEST, Record
-from surefoot.reporting import results
+from surefoot.reporting import notebooks
 
 HOSTILE = "<script>alert(1)</script>&\"'"
 
@@ -69,7 +69,7 @@ def test_every_result_prints_short_and_shows_as_html(made: dict[str, Record], ki
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"audit"}))
-@pytest.mark.parametrize("library", results.LIBRARIES)
+@pytest.mark.parametrize("library", notebooks.LIBRARIES)
 def test_every_result_becomes_a_frame(made: dict[str, Record], kind: str, library: str) -> None:
     frame = made[kind].to_frame(library)
     assert type(frame).__module__.split(".")[0] == library

@@ -1,4 +1,4 @@
-"""Tests of `surefoot.numerics.scores.cluster_moments`: reference values, twins, laws."""
+"""Tests of `surefoot.numerics.scores.cluster_tests`: reference values, twins, laws."""
 
 import math
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from surefoot.numerics.scores import cluster_moments
-from surefoot.numerics.scores.cluster_moments import Unmet, freedom
+from surefoot.numerics.scores import cluster_tests
+from surefoot.numerics.scores.cluster_tests import Unmet, freedom
 from tests.oracles import clusters as twin
 from tests.oracles import judges as judges_twin
 from tests.reference import listed
@@ -19,8 +19,8 @@ clusters = st.lists(st.tuples(st.integers(1, 12), st.integers(-4, 4)), min_size=
 
 def evidence(sizes, means, low=-1.0, high=1.0):
     of = np.repeat(np.arange(len(sizes)), sizes)
-    layout = cluster_moments.layout(of, np.zeros(of.size, int), np.ones(1))
-    return cluster_moments.evidence(np.repeat(np.asarray(means, float), sizes), [layout], None, (low, high))
+    layout = cluster_tests.layout(of, np.zeros(of.size, int), np.ones(1))
+    return cluster_tests.evidence(np.repeat(np.asarray(means, float), sizes), [layout], None, (low, high))
 
 
 # --- Reference values and twins
@@ -66,7 +66,7 @@ def test_weighted_groups_are_those_of_direct_matrices(rows):
     clusters, groups, values = (list(column) for column in zip(*rows, strict=True))
     weights = np.array([0.5, 0.3, -0.2])
     _, numbers = np.unique(clusters, return_inverse=True)
-    layout = cluster_moments.layout(numbers, np.array(groups), weights)
+    layout = cluster_tests.layout(numbers, np.array(groups), weights)
     values = np.array(values)
     estimate, variance = float(weights @ layout.means(values)), float((layout.scores(values) ** 2).sum())
     wanted = twin.cr2(values, clusters, groups, weights)
@@ -157,9 +157,9 @@ def test_two_ways_without_a_second_effect_keep_the_larger_part():
     one, other = np.repeat(np.arange(12), 5), np.tile(np.arange(5), 12)
     values = rng.random(60)
     zeros = np.zeros(60, int)
-    ways = [cluster_moments.layout(of, zeros, np.ones(1)) for of in (one, other)]
-    cells = cluster_moments.layout(np.arange(60), zeros, np.ones(1))
-    found = cluster_moments.evidence(values, ways, cells, (0.0, 1.0))
+    ways = [cluster_tests.layout(of, zeros, np.ones(1)) for of in (one, other)]
+    cells = cluster_tests.layout(np.arange(60), zeros, np.ones(1))
+    found = cluster_tests.evidence(values, ways, cells, (0.0, 1.0))
     parts = [way.moments(values) for way in (*ways, cells)]
     second = [part.second for part in parts]
     assert found.moments.second == pytest.approx(max(second[0] + second[1] - second[2], *second[:2]))
