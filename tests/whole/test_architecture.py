@@ -86,11 +86,11 @@ def test_every_path_and_name_is_there():
     assert sorted((path, name) for path, name in asked if name and name not in defined[path]) == []
 
 
-def test_there_are_three_walks_and_twenty_questions_with_answers():
+def test_there_are_three_walks_and_thirty_questions_with_answers():
     assert section("Three walks").count("```text") == 3
     assert len(WALKED) == len(re.findall(r"\.(?:py|js) ", section("Three walks")))
     questions = items("Thirty questions")
-    assert len(questions) == 20
+    assert len(questions) == 30
     assert all("?" in one and any(name for _, name in answers(one)) for one in questions)
     assert all(any(name for _, name in answers(one)) for one in items("Where would I add ..."))
 
