@@ -45,7 +45,8 @@ Row = tuple[int, Sequence[str]]
 def are_units(cells: Sequence[str]) -> bool:
     """Whether a row says in what its columns are measured, and nothing else."""
     filled = [cell.strip() for cell in cells if cell.strip()]
-    return bool(filled) and all(UNIT.fullmatch(cell) and cell.casefold() not in WORDS for cell in filled)
+    outcomes = WORDS - {"s"}  # below a header it is seconds
+    return bool(filled) and all(UNIT.fullmatch(cell) and cell.casefold() not in outcomes for cell in filled)
 
 
 @dataclass(frozen=True, slots=True)

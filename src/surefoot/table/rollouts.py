@@ -17,7 +17,7 @@ from surefoot.core.notes import Noted
 from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import Tally
 from surefoot.core.words import NOUNS, USUAL, Words
-from surefoot.errors import DataError
+from surefoot.errors import ArgumentError, DataError
 from surefoot.table.cells import outside
 from surefoot.table.columns import COLUMNS, NUMBERS, TEXT, WHOLE
 from surefoot.table.design import as_number
@@ -467,7 +467,7 @@ class Rollouts:
 
     def _one_policy(self) -> None:
         if len(self.policies) > 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"the table must hold one {self.words.policy} here; got {', '.join(self.policies[:6])}."
                 + in_python(f' Narrow it first: .where(policy="{self.policies[0]}").')
             )
