@@ -57,6 +57,10 @@ def test_a_written_plan_reads_back_the_same(plan):
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
 
 
+def test_a_blank_reset_is_nothing_to_do():
+    assert Plan(policies=("new", "old"), reset=" \r").task("").reset == ()
+
+
 def test_a_written_plan_explains_every_field():
     text = Plan(policies=("new", "old")).to_toml()
     for line in ('policies = ["new", "old"]', "# tasks = [", "# time_limit = 90.0", 'rule = "exact"', "horizon = 50"):

@@ -318,7 +318,7 @@ class Plan(Record):
         """What a task is: what is said of it, and for the rest what is said of all tasks."""
         own = next((one for one in self.task_details if one.name == name), Task(name=name or "all"))
         usual: dict[str, Any] = {name: getattr(self, name) for name in ("conditions", "instruction", "time_limit")}
-        usual |= {"reset": (self.reset,) if self.reset else (), "failure_tags": self.failure_tags}
+        usual |= {"reset": (self.reset,) if self.reset.strip() else (), "failure_tags": self.failure_tags}
         given = {name: value for name, value in usual.items() if not getattr(own, name) and value}
         if not own.stages:
             given |= {"stages": self.stages, "success_stage": self.success_stage}
