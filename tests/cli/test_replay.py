@@ -57,8 +57,10 @@ def test_the_command_takes_two_files_in_their_order_like_compare(tmp_path, capsy
     assert "Pairs to a decision: new against old" in capsys.readouterr().out
     assert surefoot(["replay", *reversed(both)]) == 0
     assert "Pairs to a decision: old against new" in capsys.readouterr().out
-    assert surefoot(["replay", *both, "--first", "new"]) == 64
-    assert "must name two of the policies new, old" in capsys.readouterr().err
+    assert surefoot(["replay", *both, "--first", "old"]) == 0
+    assert "Pairs to a decision: old against new" in capsys.readouterr().out
+    assert surefoot(["replay", *both, "--first", "older"]) == 64
+    assert "new, old" in capsys.readouterr().err
 
 
 def test_the_command_ranks_three_policies(capsys, tmp_path):

@@ -73,7 +73,7 @@ def test_refusals(file, tmp_path, capsys):
     assert "surefoot study create" in capsys.readouterr().err
     assert not (tmp_path / "none.db").exists()
     assert run(["study", "serve", str(file), "--certificate", "c.pem"]) == 64
-    assert "must be given together" in capsys.readouterr().err
+    assert "`--certificate` needs `--key`" in capsys.readouterr().err
 
 
 def test_every_role_gets_a_link_and_a_network_its_warning_and_code(tmp_path, monkeypatch):

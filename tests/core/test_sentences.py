@@ -78,6 +78,7 @@ def test_what_a_rule_has_shown_is_said_as_it_was_claimed():
 ELSEWHERE = {
     "analysis/needs.py": "a refusal",
     "cli/compare.py": "the help of --gate",
+    "cli/main.py": "the list of commands",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",

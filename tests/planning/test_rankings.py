@@ -152,7 +152,7 @@ def test_many_processes_give_the_same_plan(capsys):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ((), "`--rates` must be given, or `--from` for pilot rollouts; one of the two."),
+        ((), "One of `--rates` and `--from` must be given."),
         (("--rates", "0.9,0.7"), "`--rates` must hold three policies or more; got 2. For two: surefoot plan compare"),
         (("--rates", "0.9,x"), "`--rates` must be three or more rates"),
         (("--rates", "90,70,50"), "Write 0.9 for 90%."),

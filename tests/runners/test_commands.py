@@ -182,9 +182,9 @@ def test_a_batch_whose_command_is_not_there_hands_all_turns_back(study_here, cap
     assert not study.held()
 
 
-@pytest.mark.parametrize("more", [("--exit-code", "--command", "true"), ("--gym", "CartPole-v1")])
-def test_a_batch_needs_a_function_or_a_command_that_prints(study_here, capsys, more):
+@pytest.mark.parametrize(("idle", "more"), [("exit-code", ("--command", "true")), ("gym", ("CartPole-v1",))])
+def test_a_batch_needs_a_function_or_a_command_that_prints(study_here, capsys, idle, more):
     listed(study_here, capsys)
-    code, _, err = said(capsys, "run", *more, "--batch", "4")
+    code, _, err = said(capsys, "run", f"--{idle}", *more, "--batch", "4")
     assert code == 64
-    assert "`--batch` must be given with a `--runner`, or a `--command` that prints its results" in err
+    assert f"`--{idle}` must be left out with `--batch`" in err

@@ -62,7 +62,7 @@ def test_the_page_of_a_study_is_its_own(lab, capsys):
     assert run(["report", "study.db", "--margin", "0.1"]) == 64
     assert "`--margin` needs a file of results" in capsys.readouterr().err
     assert run(["report", "study.db", "--unit", "task"]) == 64
-    assert "leave out `--unit`" in capsys.readouterr().err
+    assert "`--unit` needs a file of results" in capsys.readouterr().err
 
 
 def test_an_export_is_only_read(lab):
