@@ -23,9 +23,6 @@ def open_regular(path: str | os.PathLike[str], *, links: bool = True) -> io.Buff
     Args:
         path: The file.
         links: Whether a symbolic link at the end of the path is followed.
-
-    Raises:
-        OSError: There is none, it cannot be read, or it is not a regular file.
     """
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags | (0 if links else getattr(os, "O_NOFOLLOW", 0)))
@@ -62,11 +59,7 @@ def write_whole(path: str | Path, content: str | bytes, *, private: bool = False
 
 @contextlib.contextmanager
 def whole_file(path: str | Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A file to write into, which takes its place when it is closed without an error.
-
-    Raises:
-        OSError: It cannot be written; the earlier file, if there was one, stands.
-    """
+    """A file to write into, which takes its place when it is closed without an error."""
     target = Path(os.path.realpath(path))  # a link stays a link, to a new file
     if target.exists() and not target.is_file():  # a pipe or a device, such as /dev/stdout, is written as it is
         with target.open("wb") as file:

@@ -85,22 +85,14 @@ class _LeavingOut:
 
 
 def lacking(thing: Any, names: tuple[str, ...]) -> None:
-    """Refuse an object that lacks an attribute.
-
-    Raises:
-        TypeError: With the attributes that it lacks.
-    """
+    """Refuse an object that lacks an attribute."""
     missing = [name for name in names if not hasattr(thing, name)]
     if missing:
         raise TypeError(f"it must have {', '.join(names)}; it lacks {', '.join(missing)}")
 
 
 def callable_only(name: str, thing: Any) -> Callable[..., Any]:  # noqa: ARG001
-    """The object, if it can be called.
-
-    Raises:
-        TypeError: It cannot.
-    """
+    """The object, if it can be called."""
     if not callable(thing):
         raise TypeError(f"it must be callable; it is of type {type(thing).__name__}")
     function: Callable[..., Any] = thing

@@ -44,9 +44,6 @@ def change(
         confidence: The confidence of all intervals and verdicts together.
         margin: A change that would not matter.
         gate: Whether to give the two one-sided bounds too that a gate judges by.
-
-    Raises:
-        DataError: No policy has outcomes in both runs, or the scores compared are on different ranges.
     """
     what = chosen(rollouts, measure)
     a_table(previous, "previous")

@@ -228,11 +228,7 @@ def _asked(rollouts: Rollouts, need: Need, who: Asker) -> tuple[Rollouts, Need, 
 
 
 def twice_the_largest(rollouts: Rollouts, cost: str, names: Sequence[str]) -> float:
-    """A limit of a cost that nobody stated.
-
-    Raises:
-        DataError: The cost is nowhere above 0.
-    """
+    """A limit of a cost that nobody stated."""
     column_of(rollouts, cost)
     costs = measuring(rollouts, cost, "score", names, limit=1e300)
     largest = max((group.most or 0.0) for group in costs.summary() if group.key[0] in names)

@@ -452,9 +452,6 @@ def whole_list(
         drawn: The file of the draw.
         unit: The column that tells items apart.
         confidence: The confidence of each interval.
-
-    Raises:
-        DataError: A drawn item has no outcome, or several, or the file is not of a draw.
     """
     import numpy as np
 

@@ -96,11 +96,7 @@ class Asker:
     bounds: bool = True
 
     def policies(self, need: Need) -> tuple[str, ...]:
-        """Whose rollouts a need is about.
-
-        Raises:
-            DataError: The need compares, and there is nothing to compare with.
-        """
+        """Whose rollouts a need is about."""
         if not need.compares:
             return (self.first,)
         if self.second is None:

@@ -340,11 +340,7 @@ def _declared(
 
 
 def check_population(population: int | None, *, randomised: bool) -> None:
-    """The length of a list whose order was drawn.
-
-    Raises:
-        ValueError: It is no length, or the order was not drawn.
-    """
+    """The length of a list whose order was drawn."""
     if population is not None:
         items = _check.whole(population, "population", least=1)
         if not randomised:

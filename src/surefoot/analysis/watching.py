@@ -113,11 +113,7 @@ class Watch(Record):
         return f"by `{self.start_order}`" if self.start_order else "by the order of the rows"
 
     def made(self) -> Rule[Any]:
-        """The rule.
-
-        Raises:
-            DataError: There is no such rule for such a file.
-        """
+        """The rule."""
         known = _rules(self)
         if self.rule not in known:
             raise DataError(f"the declared rule must be one of {', '.join(known)}; got {self.rule!r}.")
@@ -202,9 +198,6 @@ def declare(
         in_start_order: Whether rows are written in the order of the starts; a row without an outcome is still running.
         first_start: The number of the first start; 0 where there is a 0, otherwise 1.
         parallel: How many rollouts run at once, for start times; their durations must then be known if it is not 1.
-
-    Raises:
-        DataError: The order of the starts is not told, or the file contradicts it.
     """
     what = chosen(rollouts, measure)
     column = _start_column(rollouts, start_order, in_start_order, parallel)
@@ -248,12 +241,7 @@ def declare(
 
 
 def look(rollouts: Rollouts, watch: Watch) -> Look:
-    """Verdict of the declared rule on the pairs that have entered, in the order of their starts.
-
-    Raises:
-        DataError: Rows that were seen before are gone or changed, pairs are told by other columns than declared, the
-            order of the starts was not declared, or a rollout turned up that was started before pairs that entered.
-    """
+    """Verdict of the declared rule on the pairs that have entered, in the order of their starts."""
     lacking = [key for key in watch.keys if key not in rollouts.columns]
     if lacking:
         raise DataError(
@@ -311,11 +299,7 @@ def unknown_order(source: str, words: Words = USUAL) -> DataError:
 
 
 def _start_column(rollouts: Rollouts, start_order: str | None, in_rows: bool, parallel: int | None) -> str | None:
-    """The canonical column of the starts; None where the rows are declared to be in their order.
-
-    Raises:
-        DataError: The order of the starts is not told, or the file contradicts it.
-    """
+    """The canonical column of the starts; None where the rows are declared to be in their order."""
     if parallel is not None:
         _check.whole(parallel, "parallel", least=1)
     if start_order is None and not in_rows:

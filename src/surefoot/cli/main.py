@@ -187,11 +187,7 @@ def _called(command: Any, words: list[str]) -> Any:
 
 
 def _check_values(options: dict[str, Any], words: list[str]) -> None:
-    """Refuse an option whose value was forgotten: the option after it would be taken for the value, unseen.
-
-    Raises:
-        ValueError: One is followed by another option.
-    """
+    """Refuse an option whose value was forgotten: the option after it would be taken for the value, unseen."""
     for name, value in pairwise(words):
         if name in options and value in options and not options[name].is_flag:
             raise ValueError(f"`{name}` must be followed by its value; got the option {value}.")

@@ -250,11 +250,7 @@ def _refuse_beside(command: str, options: Iterable[str]) -> None:
 
 
 def settled(command: str, what: str, said: Iterable[str]) -> str:
-    """The mode of a command: what its words are, and the option that chooses among what can be asked of them.
-
-    Raises:
-        ValueError: Two such options were given, or an option that does nothing in this mode.
-    """
+    """The mode of a command: what its words are, and the option that chooses among what can be asked of them."""
     options = list(said)
     chosen = [mode for mode in MODES[command] if _base(mode) == what != mode and _chooser(mode) in options]
     acting = {option for mode in chosen for option in MODES[command][mode].split()}
@@ -267,11 +263,7 @@ def settled(command: str, what: str, said: Iterable[str]) -> str:
 
 
 def refuse(command: str, mode: str, said: Iterable[str]) -> None:
-    """Refuse options that do nothing in a mode: whoever gives one believes that it does.
-
-    Raises:
-        ValueError: One was given; it names what the option needs, and the mode.
-    """
+    """Refuse options that do nothing in a mode: whoever gives one believes that it does."""
     for option in said:
         if mode not in (acting := modes_with(command, option)):
             where, cure = called(mode), CURES.get(f"{command}, {mode}", "")

@@ -179,11 +179,7 @@ AT_A_GLANCE = 1_000
 
 
 def _pilot(plan: Plan, path: Path) -> list[Law]:
-    """What earlier rollouts say of each policy.
-
-    Raises:
-        StudyError: The file has no rollouts of one of them.
-    """
+    """What earlier rollouts say of each policy."""
     from surefoot.core.scores import Scores
     from surefoot.files.reading import read
 

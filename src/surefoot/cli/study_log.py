@@ -60,12 +60,7 @@ def opened(store: str, author: str = "", clips: Path | None = None) -> Study:
 
 
 def taking_part(store: str, author: str = "", holder: str = "", clips: Path | None = None) -> StudyOperations:
-    """The study, here or served elsewhere.
-
-    Raises:
-        ValueError: It is served, and there is no token to show.
-        StudyError: There is none, or its log was changed by hand.
-    """
+    """The study, here or served elsewhere."""
     if not store.startswith(("http://", "https://")):
         return opened(store, author, clips)
     from surefoot.console.client import Client
@@ -314,11 +309,7 @@ def backup(
 
 
 def _key(path: Path) -> Secret:
-    """A backup's key.
-
-    Raises:
-        StudyError: The file holds none.
-    """
+    """A backup's key."""
     text = path.read_text(encoding="utf-8", errors="replace").strip()
     if len(text) < 16:
         raise StudyError(f"{path}: it must hold a key of at least 16 characters.")

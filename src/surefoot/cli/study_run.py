@@ -162,11 +162,7 @@ def _ending_well() -> Iterator[None]:
 def _environment(
     env: str, policies: list[str], *, success: str, max_steps: int | None, video: str
 ) -> Callable[[Turn], Any]:
-    """The runner of a Gymnasium environment, with the policies that ``name=module:thing`` names.
-
-    Raises:
-        ValueError: A policy is not there, or `max_steps` is too small.
-    """
+    """The runner of a Gymnasium environment, with the policies that ``name=module:thing`` names."""
     from surefoot.runners.gymnasium import GymnasiumRunner
 
     named = {}
@@ -189,11 +185,7 @@ def _runner(word: str) -> Callable[..., Any]:
 
 
 def _function(word: str, option: str = "--runner") -> Callable[..., Any]:
-    """The function that ``module:function`` names.
-
-    Raises:
-        ValueError: There is none.
-    """
+    """The function that ``module:function`` names."""
     found = _found(word, option)
     if not callable(found):
         raise ValueError(f"`{option}` must name a function; {word} is not one.")
@@ -202,11 +194,7 @@ def _function(word: str, option: str = "--runner") -> Callable[..., Any]:
 
 
 def _found(word: str, option: str) -> Any:
-    """What ``module:name`` names, from here or from where packages are.
-
-    Raises:
-        ValueError: There is nothing of that name.
-    """
+    """What ``module:name`` names, from here or from where packages are."""
     module, _, name = word.partition(":")
     if not (module and name):
         raise ValueError(f"`{option}` must name module:function, such as my_lab:rollout; got {word!r}.")

@@ -27,12 +27,7 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, wher
 
 
 def tally(word: str) -> Tally:
-    """``38/50`` as a tally.
-
-    Raises:
-        ValueError: The word is not two whole numbers with a slash between.
-        DataError: The numbers are not a tally.
-    """
+    """``38/50`` as a tally."""
     match = re.fullmatch(r"\s*(-?\d[\d_,]*)\s*/\s*(-?\d[\d_,]*)\s*", word)
     if match is None:
         if re.search(r"\.[A-Za-z]\w*$", word):
@@ -127,11 +122,7 @@ def is_number(word: str) -> bool:
 
 
 def in_folder(path: Path, option: str) -> None:
-    """Refuse a file that could not be written, before anything is computed.
-
-    Raises:
-        ValueError: Its folder does not exist.
-    """
+    """Refuse a file that could not be written, before anything is computed."""
     if not path.absolute().parent.is_dir():
         raise ValueError(f"`{option}` must be in a folder that exists; there is no {str(path.parent)!r}.")
 

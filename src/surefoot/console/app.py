@@ -107,11 +107,7 @@ class Uploads:
         return FileResponse(path, media_type=media, headers=headers, filename=f"turn-{number}.{clip.kind}")
 
     def _place(self, session: Session) -> _Arriving:
-        """A place for one more.
-
-        Raises:
-            Refusal: There is none.
-        """
+        """A place for one more."""
         own = sum(one.whose == session.author for one in self._arriving)
         slowest = min(self._arriving, key=lambda one: one.pace, default=None)
         if len(self._arriving) >= MOST_AT_ONCE and slowest is not None and slowest.pace < SLOW:

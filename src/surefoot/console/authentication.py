@@ -91,9 +91,6 @@ class Tokens:
         Args:
             path: The file.
             study: The study's short name for itself.
-
-        Raises:
-            StudyError: The file cannot be read or written.
         """
         try:
             if path.exists():
@@ -142,11 +139,7 @@ class Tokens:
         return found
 
     def free(self, name: str) -> str:
-        """A name that somebody gives without proving it.
-
-        Raises:
-            Refusal: It is a role's, or that of somebody with a token of their own.
-        """
+        """A name that somebody gives without proving it."""
         seen = as_seen(known_as(name).partition(APART)[0])
         if seen in AUTHORS or any(seen == as_seen(one.name) for one in self.invited):
             raise Refusal(
@@ -289,11 +282,7 @@ class Door:
         return f"surefoot_{self.study}"
 
     def enter(self, request: Request, *roles: Role) -> Session:
-        """The session of a request, in one of `roles` if any are named.
-
-        Raises:
-            Refusal: Nobody we know, or not allowed here.
-        """
+        """The session of a request, in one of `roles` if any are named."""
         if request.headers.get("x-surefoot-study", self.study) != self.study:
             raise Refusal(
                 421,
@@ -328,11 +317,7 @@ class Door:
         return unseal(request.cookies.get(self.cookie, ""), self.tokens)
 
     def proved_by(self, token: str, request: Request) -> Invited:
-        """What a token proves; wrong ones are counted by address, and a right one is never kept waiting by them.
-
-        Raises:
-            Refusal: The token is wrong, or one of too many that were.
-        """
+        """What a token proves; wrong ones are counted by address, and a right one is never kept waiting by them."""
         self.renew()
         shown = self.tokens.proved_by(token)
         if shown is not None:

@@ -80,11 +80,7 @@ class LocalPage:
         return f"http://127.0.0.1:{port}/?token={self.token}"
 
     def _may(self, request: Request) -> None:
-        """Other users of this machine reach the port too: only who was given the link may ask.
-
-        Raises:
-            Refusal: Neither the link's token nor the cookie that it was exchanged for.
-        """
+        """Other users of this machine reach the port too: only who was given the link may ask."""
         shown = request.query_params.get("token") or request.cookies.get(_cookie(request), "")
         if not secrets.compare_digest(shown.encode(), self.token.encode()):
             raise Refusal(

@@ -110,11 +110,7 @@ class Field:
     options: tuple[str, ...] = ()
 
     def read(self, value: Any) -> Any:
-        """The value, checked; when it is absent, an empty text or list, or None.
-
-        Raises:
-            Refusal: It is not what it must be.
-        """
+        """The value, checked; when it is absent, an empty text or list, or None."""
         if value is None:
             if self.required:
                 raise Refusal(422, f"`{self.name}` must be given.")
@@ -415,11 +411,7 @@ JOIN = Operation("join", "POST /join", "Show a token, get a cookie.", fields=(Fi
 
 
 def form(raw: bytes) -> dict[str, Any]:
-    """The fields of a form that a page sent.
-
-    Raises:
-        Refusal: It cannot be read.
-    """
+    """The fields of a form that a page sent."""
     try:
         return dict(parse_qsl(raw.decode("ascii"), max_num_fields=20))
     except (UnicodeError, ValueError):
@@ -427,11 +419,7 @@ def form(raw: bytes) -> dict[str, Any]:
 
 
 def parsed(raw: bytes) -> dict[str, Any]:
-    """A body as a JSON object; an empty one has no fields.
-
-    Raises:
-        Refusal: It is not one, or holds what the log could not keep.
-    """
+    """A body as a JSON object; an empty one has no fields."""
     if not raw.strip(b" \t\n\r"):  # what JSON calls blank, and nothing else
         return {}
     try:
@@ -445,11 +433,7 @@ def parsed(raw: bytes) -> dict[str, Any]:
 
 
 def turn_number(word: str) -> int:
-    """A turn's number in an address.
-
-    Raises:
-        Refusal: No turn can have it.
-    """
+    """A turn's number in an address."""
     if not (word.isascii() and word.isdecimal() and len(word) <= 9 and int(word) > 0):
         raise Refusal(404, "There is no such turn.", "A turn's number is a whole number from 1.")
     return int(word)

@@ -42,11 +42,7 @@ class PlanPage(LocalPage):
     template, command = "plan.html", "surefoot study plan"
 
     def __init__(self, path: Path) -> None:
-        """Edit the plan in `path`; a new one where there is none.
-
-        Raises:
-            StudyError: The file is no plan.
-        """
+        """Edit the plan in `path`; a new one where there is none."""
         super().__init__(path.parent)
         self.path = path
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -72,11 +68,7 @@ class PlanPage(LocalPage):
         return {"path": str(self.path), "parts": parts, "values": values}
 
     def plan(self, asked: dict[str, Any]) -> Plan:
-        """The plan that the form describes.
-
-        Raises:
-            StudyError: It is no plan; the sentence says why.
-        """
+        """The plan that the form describes."""
         given: Any = asked.get("values", {})
         fields = {name: value for name, value in self.kept.items() if name not in (*SHOWN, *plan_files.PARTS)}
         fields |= _read(given.get("", {}))
@@ -105,11 +97,7 @@ class PlanPage(LocalPage):
         return {"says": str(plan), "expects": told, "toml": plan.to_toml()}
 
     def save(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """Write the plan's file, unless somebody else has changed it meanwhile.
-
-        Raises:
-            StudyError: They have.
-        """
+        """Write the plan's file, unless somebody else has changed it meanwhile."""
         text = self.plan(asked).to_toml()
         there = self.path.read_text(encoding="utf-8") if self.path.exists() else ""
         if _hash(there) != self.before:

@@ -125,11 +125,7 @@ class Service:
         return {MARKED: str(replace(mark, head=self._study.hash_at(mark.lines)))} if mark else {}
 
     def _known(self, session: Session) -> None:
-        """Hold the log against what a device knows of it.
-
-        Raises:
-            Refusal: The device knows a line that the log lacks, or that reads otherwise here.
-        """
+        """Hold the log against what a device knows of it."""
         mark = session.mark
         if mark is None or mark.study != self.id:
             return

@@ -48,11 +48,7 @@ class Place:
 
 
 def lan_address() -> str:
-    """This machine's address on its network.
-
-    Raises:
-        StudyError: It has none.
-    """
+    """This machine's address on its network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))  # sends nothing: only asks which of our addresses would be used
@@ -64,11 +60,7 @@ def lan_address() -> str:
 def serve(
     study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], None] = print, notify: str | None = None
 ) -> None:
-    """Serve a study until stopped.
-
-    Raises:
-        StudyError: The web packages are missing, or the port is taken.
-    """
+    """Serve a study until stopped."""
     try:
         import uvicorn
 
@@ -130,11 +122,7 @@ def serve(
 
 
 def listener(place: Place) -> socket.socket:
-    """A socket that listens there.
-
-    Raises:
-        StudyError: The address or the port cannot be had.
-    """
+    """A socket that listens there."""
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -49,11 +49,7 @@ class Archive:
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """The content of a member.
-
-        Raises:
-            DataError: It is damaged, encrypted or unpacks to more than the limits allow.
-        """
+        """The content of a member."""
         info = self._members[name]
         if info.flag_bits & 1:
             raise DataError(f"{name} must not be encrypted.", source=self._source)

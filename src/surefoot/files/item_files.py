@@ -35,11 +35,7 @@ class ItemFile:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def numbers(self, column: str, ends: tuple[float, float]) -> tuple[float, ...]:
-        """A number for every item, from a column of this file.
-
-        Raises:
-            DataError: There is no such column, or a cell is empty, no number or out of range.
-        """
+        """A number for every item, from a column of this file."""
         if column not in self.columns:
             others = ", ".join(map(repr, self.columns)) or "none besides the items"
             raise DataError(f"the file must have a column {column!r}; got {others}.", source=self.source)
@@ -59,11 +55,7 @@ class ItemFile:
 
 
 def read_items(path: str | PathLike[str]) -> ItemFile:
-    """The list of items in a file: a CSV with a column `item`, or a text (.txt) with an item on every line.
-
-    Raises:
-        DataError: It cannot be read, names an item twice or none, or has no column of items.
-    """
+    """The list of items in a file: a CSV with a column `item`, or a text (.txt) with an item on every line."""
     place = Path(path)
     text = _text(place)
     if place.suffix.lower() == ".txt":
@@ -77,11 +69,7 @@ def read_items(path: str | PathLike[str]) -> ItemFile:
 
 
 def numbers_for(items: Sequence[str], path: str | PathLike[str], ends: tuple[float, float]) -> tuple[float, ...]:
-    """A number for every item of a list, from a file with the items and one more column, in the order of the list.
-
-    Raises:
-        DataError: The file is of other items, lacks one, or a number is missing or out of range.
-    """
+    """A number for every item of a list, from a file with the items and one more column, in the order of the list."""
     found = read_items(path)
     if len(found.columns) != 1:
         others = ", ".join(map(repr, found.columns)) or "none"

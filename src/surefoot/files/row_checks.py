@@ -48,10 +48,6 @@ def checked(file: BinaryIO, *, header: Sequence[str], separator: str, source: st
         header: The names of the columns.
         separator: What separates cells.
         source: How messages call the file.
-
-    Raises:
-        DataError: A row has more or fewer cells than the header, a quote does not close where its cell ends, or the
-            bytes are not UTF-8; with the row and the end of the cell that is wrong.
     """
     sheet = _Sheet(tuple(header), separator)
     rest, size, rows, blank, read = b"", PIECE, 0, 0, 0

@@ -33,11 +33,7 @@ PREFIXES = ("metric:", "score:", "metadata:", "vars:")
 
 
 def leads_to(value: Any, path: str) -> Any:
-    """What a path leads to; `MISSING` when nowhere.
-
-    Raises:
-        ValueError: Several items of a list have the value that one is known by.
-    """
+    """What a path leads to; `MISSING` when nowhere."""
     if not path:
         return value
     if isinstance(value, Mapping):

@@ -37,9 +37,6 @@ def unpivoted(sheet: Sheet, columns: Mapping[str, str], *, source: str, guessed:
         columns: What the user said of the other columns, canonical name to the sheet's.
         source: The file's name, for messages.
         guessed: Whether nobody said that these columns are policies.
-
-    Raises:
-        DataError: A named column is not there, a cell is no outcome, or a row cannot be told from another.
     """
     import polars as pl
 

@@ -22,12 +22,7 @@ class Reader:
 
 
 def read_xml(content: bytes, reader: Reader, source: str) -> None:
-    """Walk through an XML document.
-
-    Raises:
-        DataError: It is not well formed, is nested absurdly deep, or declares a document type: entities, which can
-            grow without end or name other files, are declared there and nowhere else.
-    """
+    """Walk through an XML document."""
     parser = expat.ParserCreate()
     texts: list[list[str]] = []
 

@@ -103,11 +103,7 @@ def model_card(
 
 
 def _one(result: Record) -> dict[str, Any]:
-    """The numbers of one estimate.
-
-    Raises:
-        ValueError: The answer holds none, or several.
-    """
+    """The numbers of one estimate."""
     found = numbers(result)
     if "estimate" not in found or "low" not in found or "high" not in found:
         raise _check.wrong("result", f"{MUST}; got a {type(result).__name__}.")

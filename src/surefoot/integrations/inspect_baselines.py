@@ -59,11 +59,7 @@ def known_of(baseline: str | Path | EvalLog, scorer: str | None, low: float) -> 
 
 
 def paired(samples: Iterable[Sample], known: Known) -> tuple[str, ...]:
-    """The ids in the declared order, each with a result of the baseline on the same item.
-
-    Raises:
-        DataError: The baseline lacks some, or has other items under their ids.
-    """
+    """The ids in the declared order, each with a result of the baseline on the same item."""
     listed = list(samples)
     order = tuple(str(sample.id) for sample in listed)
     missing = [sample for sample in order if sample not in known.scores]
@@ -90,11 +86,7 @@ def item_of(given: Any, target: Any) -> str:
 
 
 def chosen(values: Mapping[str, Any], scorer: str, where: str) -> float:
-    """The value of the scorer, or of "scorer.key", as a number.
-
-    Raises:
-        DataError: There is none, or it is no number.
-    """
+    """The value of the scorer, or of "scorer.key", as a number."""
     value: Any = values.get(scorer)
     if value is None:
         name, _, key = scorer.rpartition(".")

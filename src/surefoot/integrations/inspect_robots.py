@@ -89,11 +89,7 @@ class SceneComparison:
         return number
 
     def task(self, task: Any) -> Any:
-        """The task with its scenes in random order, of which none is started once the rule has decided.
-
-        Raises:
-            DataError: The baseline lacks a scene.
-        """
+        """The task with its scenes in random order, of which none is started once the rule has decided."""
         scenes = list(task.scenes)
         _check.filled(scenes, "task", "have scenes")
         if lacking := [scene.id for scene in scenes if scene.id not in self._known]:

@@ -103,12 +103,7 @@ def _declared(item: pytest.Item, mark: pytest.Mark) -> AcceptanceTest:
 
 
 def rule_of(mark: pytest.Mark) -> AcceptanceTest:
-    """The test that a mark declares.
-
-    Raises:
-        TypeError: It has an argument without a name, or one of a wrong type.
-        ValueError: It has an unknown argument, or values out of range.
-    """
+    """The test that a mark declares."""
     from surefoot.sequential.acceptance import AcceptanceTest
 
     if mark.args:

@@ -19,11 +19,7 @@ Law = float | Mapping[float, float] | Scores
 
 
 def law_of(law: Law, name: str, low: float, high: float) -> tuple[Floats, Floats]:
-    """Scores in rising order and their chances.
-
-    Raises:
-        ValueError: The chances do not sum to 1, or a score is outside the range.
-    """
+    """Scores in rising order and their chances."""
     if isinstance(law, Scores):
         values, counts = np.unique(np.array(law.values), return_counts=True)
         chances = counts / counts.sum()

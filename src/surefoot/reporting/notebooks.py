@@ -50,11 +50,7 @@ Row = dict[str, Any]
 
 
 def frame(result: Record, library: Any = "polars") -> Any:
-    """A table of data: a row for each number that the result holds.
-
-    Raises:
-        ValueError: The library is not known or not installed.
-    """
+    """A table of data: a row for each number that the result holds."""
     if library not in LIBRARIES:
         raise _check.refused("library", f"be one of {', '.join(LIBRARIES)}", library)
     import narwhals as nw
@@ -247,11 +243,7 @@ def drawable(result: Record) -> bool:
 
 
 def draw(result: Record, ax: Axes | None = None) -> Axes:
-    """Draw a result on axes; on new ones when none are given.
-
-    Raises:
-        TypeError: There is no picture of such a result.
-    """
+    """Draw a result on axes; on new ones when none are given."""
     if not drawable(result):
         raise TypeError(f"there is no picture of a {type(result).__name__}; its numbers are in to_frame().")
     with style.drawing():

@@ -381,11 +381,7 @@ FLAGS = (
 
 
 def pdf(page: str) -> bytes:
-    """A page as PDF; every section is there, also those that are closed on the screen.
-
-    Raises:
-        ValueError: There is no browser, or it could not print.
-    """
+    """A page as PDF; every section is there, also those that are closed on the screen."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         raise ValueError(

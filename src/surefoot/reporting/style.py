@@ -74,11 +74,7 @@ _page: ContextVar[bool] = ContextVar("page", default=False)
 
 @contextmanager
 def sized(width: float | None = None, *, style: str | None = None, page: bool = False) -> Iterator[None]:
-    """Draw figures this wide, in inches, and in this style of matplotlib; for a page, which scrolls, as high as needed.
-
-    Raises:
-        ValueError: The width is not between 2 and 20 inches, or matplotlib knows no such style.
-    """
+    """Draw figures this wide, in inches, and in this style of matplotlib; for a page as high as needed."""
     if width is not None and not 2.0 <= width <= 20.0:
         raise _check.wrong("width", f"be between 2 and 20 inches; got {width:g}.", width)
     if style is not None:
@@ -203,11 +199,7 @@ def _place(figure: Figure) -> None:
 
 
 def save(figure: Figure, path: str | Path) -> Path:
-    """Write the figure as .svg, .png or .pdf, by the ending of its name, the same bytes every time.
-
-    Raises:
-        ValueError: The name ends otherwise.
-    """
+    """Write the figure as .svg, .png or .pdf, by the ending of its name, the same bytes every time."""
     import matplotlib as mpl
 
     target = Path(path)

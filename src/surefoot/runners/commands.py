@@ -33,12 +33,7 @@ class Command:
         return self.within(turn, None)
 
     def within(self, turn: Turn, limit: float | None) -> Outcome:
-        """Carry out a turn.
-
-        Raises:
-            CrashError: The command failed, ran out of time, or said nothing that can be read.
-            StudyError: There is no such command.
-        """
+        """Carry out a turn."""
         code, said = self._ran([turn], _environment(turn), limit)
         if code is None:
             raise CrashError("time-out", f"not done after {limit:g} s")

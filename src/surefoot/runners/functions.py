@@ -41,11 +41,7 @@ class CameraFolder:
     """A folder into which a camera or a recorder writes: the newest clip that appeared during a turn is the turn's."""
 
     def __init__(self, path: str | Path) -> None:
-        """Look at a folder.
-
-        Raises:
-            ValueError: There is none.
-        """
+        """Look at a folder."""
         self.path = Path(path)
         if not self.path.is_dir():
             raise _check.refused("clips_from", "be a folder that exists", str(path))
@@ -186,11 +182,7 @@ def _telling(run: _Run) -> Iterator[None]:
 
 
 def _several(rollout: Any) -> Callable[[list[Turn], float | None], list[Any]]:
-    """What runs several turns at once.
-
-    Raises:
-        ValueError: A runner that is asked for one turn after another.
-    """
+    """What runs several turns at once."""
     if hasattr(rollout, "several"):
         found: Callable[[list[Turn], float | None], list[Any]] = rollout.several
         return found
@@ -238,11 +230,7 @@ class _Batches:
         self.function, self.works = function, False
 
     def several(self, turns: list[Turn], limit: float | None) -> list[Any]:
-        """An outcome for each turn; a batch that gives none is a crash of each of its turns.
-
-        Raises:
-            StudyError: It gives something else, or is the first and crashes: perhaps it takes one turn only.
-        """
+        """An outcome for each turn; a batch that gives none is a crash of each of its turns."""
         try:
             given = _within(self.function, turns, limit)
         except CrashError as crash:

@@ -59,11 +59,7 @@ class Film:
 
 
 def _picture(frame: Any) -> Any:
-    """A frame as a small picture, with edges that every codec takes.
-
-    Raises:
-        StudyError: It is not a picture.
-    """
+    """A frame as a small picture, with edges that every codec takes."""
     from PIL import Image
 
     shape: tuple[int, ...] = getattr(frame, "shape", ())

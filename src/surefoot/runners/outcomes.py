@@ -24,11 +24,7 @@ def runner_names() -> tuple[str, ...]:
 
 
 def runner_of(name: str) -> Rollout:
-    """The runner of that name, made anew where it is a class.
-
-    Raises:
-        ValueError: No package adds one of that name, or the class cannot be called by a turn.
-    """
+    """The runner of that name, made anew where it is a class."""
     known = _plugins.added("runners", _plugins.callable_only)
     if name not in known:
         raise ValueError(f"A runner must be one of {', '.join(known) or 'none'}; got {name!r}.")
@@ -98,11 +94,7 @@ class CrashError(Exception):
 
 
 def outcome_of(given: Any, plan: Plan) -> Outcome:
-    """What a rollout returned, as an outcome that the plan knows.
-
-    Raises:
-        CrashError: It cannot be read as one.
-    """
+    """What a rollout returned, as an outcome that the plan knows."""
     success = plan.measure == "success"
     if isinstance(given, Outcome):
         found = given
@@ -120,12 +112,7 @@ def outcome_of(given: Any, plan: Plan) -> Outcome:
 
 
 def called(rollout: Callable[[Any], T], turn: Turn | Sequence[Turn]) -> T:
-    """What a rollout, or a batch of them, gives; whatever it raises is a crash.
-
-    Raises:
-        CrashError: It gave no result.
-        StudyError: It says that the study cannot go on.
-    """
+    """What a rollout, or a batch of them, gives; whatever it raises is a crash."""
     caught = Caught()
     with caught:
         return rollout(turn)

@@ -408,11 +408,7 @@ class BettingState(State[BettingRule]):
         return low * rule.width, high * rule.width
 
     def on_the_list(self, first: str = "the first policy") -> Note:
-        """What is known of the list, said so that nobody takes it for other items.
-
-        Raises:
-            ValueError: The rule is not about a list.
-        """
+        """What is known of the list, said so that nobody takes it for other items."""
         rule = self.rule
         if rule.population is None:
             raise ValueError("The rule must be declared with a population; got one without.")

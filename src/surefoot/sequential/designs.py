@@ -106,11 +106,7 @@ def design(declared: Declared) -> ExactDesign:
 
 
 def compute(declared: Declared, report: Report | None = None) -> ExactDesign:
-    """The design, computed now.
-
-    Raises:
-        ArithmeticError: The boundary found does not keep the error; nothing is returned that was not proved.
-    """
+    """The design, computed now."""
     from surefoot.numerics.designs import design_search, exact_designs, stopped_walks
 
     made, constant = None, None

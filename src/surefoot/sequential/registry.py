@@ -195,11 +195,7 @@ REGISTRY: dict[str, list[type[Offered]]] = {}
 
 
 def registered(kind: K) -> K:
-    """Enter a rule; above its class, and above `@dataclass`.
-
-    Raises:
-        ValueError: It has no name, or one that another file's rule has.
-    """
+    """Enter a rule; above its class, and above `@dataclass`."""
     if not kind.name:
         raise _check.wrong("name", f"be the word in plan files; {kind.__qualname__} has none.")
     known = REGISTRY.get(kind.name, [])
@@ -215,12 +211,7 @@ def _where(kind: type) -> tuple[str, str]:
 
 
 def _admitted(name: str, kind: Any) -> type[Offered]:
-    """A rule of another package, under the name of its entry point.
-
-    Raises:
-        TypeError: It is no rule.
-        ValueError: Its name is another or taken.
-    """
+    """A rule of another package, under the name of its entry point."""
     if not (isinstance(kind, type) and issubclass(kind, Offered)):
         raise TypeError(f"it must be a subclass of surefoot.sequential.Rule or RoundRule; it is {kind!r}")
     if isabstract(kind):
@@ -272,11 +263,7 @@ def _shown(kind: type[Offered]) -> tuple[int, str]:
 
 
 def advised(setting: Setting) -> str:
-    """The name of the rule that fits best, where none is asked for; never another package's.
-
-    Raises:
-        ValueError: No rule fits.
-    """
+    """The name of the rule that fits best, where none is asked for; never another package's."""
     for kind in _own():
         if kind.suits(setting):
             return kind.name
@@ -317,11 +304,7 @@ def legend(labels: Iterable[str]) -> tuple[str, ...]:
 
 
 def one_of(name: str, setting: Setting) -> type[Offered]:
-    """The rule of this name for so many policies in such environments.
-
-    Raises:
-        ValueError: There is none of this name, or it does not take so many policies, or no scores.
-    """
+    """The rule of this name for so many policies in such environments."""
     known(name)
     size = len(setting.policies)
     those = [kind for kind in kinds(name) if kind.ranks(size)]

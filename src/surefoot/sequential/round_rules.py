@@ -66,11 +66,7 @@ class RoundRule(Generic[S], Offered, ABC):
 
     @classmethod
     def made(cls, setting: Setting) -> Self:
-        """The ranking of all policies as it is declared in this setting.
-
-        Raises:
-            ValueError: The setting asks for what this ranking cannot give.
-        """
+        """The ranking of all policies as it is declared in this setting."""
         size = len(setting.policies)
         cure = for_fewer(cls, setting)
         if setting.question.startswith("best") and size > MOST:
@@ -211,11 +207,7 @@ def claimed_part(seen: Interval, verdict: Verdict) -> Interval:
 
 
 def ranked(setting: Setting) -> dict[str, Any]:
-    """What every ranking is told.
-
-    Raises:
-        ValueError: The setting asks for what a ranking cannot give.
-    """
+    """What every ranking is told."""
     if setting.within is not None and not setting.question.startswith("best"):
         raise _check.refused("within", "be left out unless the question is 'best'", setting.within)
     if setting.claim != "either" or setting.margin:
@@ -225,11 +217,7 @@ def ranked(setting: Setting) -> dict[str, Any]:
 
 
 def checked_pausing(value: Any) -> float:
-    """The chance of a claim below which a pair is paused.
-
-    Raises:
-        ValueError: It is below 0 or not below 0.5.
-    """
+    """The chance of a claim below which a pair is paused."""
     futility = _check.real(value, "futility")
     if not 0.0 <= futility < 0.5:
         raise _check.refused("futility", "be from 0 (never) to below 0.5", value)
@@ -237,11 +225,7 @@ def checked_pausing(value: Any) -> float:
 
 
 def checked_joined(joined: Iterable[Any], count: int) -> tuple[int, ...]:
-    """After how many rounds each of so many policies joined; left out, all are there from the start.
-
-    Raises:
-        ValueError: There is not a round for each, they do not rise, or fewer than two policies begin.
-    """
+    """After how many rounds each of so many policies joined; left out, all are there from the start."""
     rounds = tuple(_check.whole(round_, "joined") for round_ in joined) or (0,) * count
     if len(rounds) != count or list(rounds) != sorted(rounds) or rounds[1]:
         raise _check.refused("joined", "hold a round for each policy, rising, the first two 0", joined)

@@ -353,11 +353,7 @@ class State(Generic[R], Record, ABC):
 
 
 def checked_futility(value: Any) -> float:
-    """The chance of a verdict below which a rule gives up.
-
-    Raises:
-        ValueError: It is below 0 or above 0.2.
-    """
+    """The chance of a verdict below which a rule gives up."""
     number = _check.real(value, "futility")
     if not 0.0 <= number <= MOST_FUTILITY:
         hint = "It is the chance of a verdict below which the rule gives up; 0 for never."

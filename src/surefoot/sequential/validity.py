@@ -74,9 +74,6 @@ def holding(setting: Setting, names: Sequence[str] | None = None) -> list[tuple[
     Args:
         setting: What is asked, and how rollouts are collected; its futility goes to the rules that can give up.
         names: The rules wanted, by their words in plan files; left out, all.
-
-    Raises:
-        ValueError: A name is no such rule's, or no rule can be declared so.
     """
     kinds = [kind for kind in registry.kinds() if kind.ranks(2) and not kind.once and setting.measure in kind.measures]
     kinds = [kind for kind in kinds if kind.asked(setting)]

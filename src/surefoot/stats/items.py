@@ -154,11 +154,7 @@ def population_rate(tally: Tally, *, population: int, confidence: float = 0.95) 
 
 
 def listed(population: Any, run: int) -> int:
-    """The number of items on a list, checked against how many were run.
-
-    Raises:
-        ValueError: More were run than the list has.
-    """
+    """The number of items on a list, checked against how many were run."""
     items = _check.whole(population, "population", least=1)
     if items < run:
         hint = "An item counts once, and the list may not be enlarged after the start."

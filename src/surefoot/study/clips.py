@@ -85,11 +85,7 @@ class Clip(Record):
 
     @classmethod
     def of(cls, told: Any) -> Clip:
-        """The clip that a line of the log tells of.
-
-        Raises:
-            StudyError: It is none.
-        """
+        """The clip that a line of the log tells of."""
         if not isinstance(told, Mapping) or not set(told) <= {field.name for field in fields(cls)}:
             raise StudyError(f"a clip must be an object of known fields; got {told!r}")
         size = told.get("bytes", 0)

@@ -195,11 +195,7 @@ def table_of(plan: Plan) -> str:
 
 
 def rule_of(plan: Plan) -> Any:
-    """The sequential rule that a plan declares, checked against the way its rollouts are collected.
-
-    Raises:
-        StudyError: The rule does not fit the plan; the sentence says which would.
-    """
+    """The sequential rule that a plan declares, checked against the way its rollouts are collected."""
     try:
         return declared(plan.decides, plan.setting)
     except (ValueError, TypeError) as error:

@@ -192,11 +192,7 @@ def head_of(line: Line | None) -> str:
 
 
 def chained(previous: str, number: int, event: Event) -> str:
-    """The hash of a line: over the hash before it, its number and its event.
-
-    Raises:
-        StudyError: The event holds text that cannot be written.
-    """
+    """The hash of a line: over the hash before it, its number and its event."""
     try:
         text = f"{previous}\n{number}\n{canonical(event.to_dict())}".encode()
     except ValueError as error:  # half a surrogate pair, or a number that is not finite

@@ -154,11 +154,7 @@ def expect(
 
 
 def shares(plan: Plan, rates: Sequence[Law]) -> tuple[float, ...]:
-    """The mean of each policy as a share of the plan's range.
-
-    Raises:
-        ValueError: There is not one for each policy, or one is no rate and no scores in the range.
-    """
+    """The mean of each policy as a share of the plan's range."""
     from surefoot.planning.assumptions import law_of
 
     if len(rates) != len(plan.policies):

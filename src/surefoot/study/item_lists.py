@@ -19,12 +19,7 @@ NOT_DRAWN = "The list or its order in the log is not the one that was declared a
 
 
 def checked_items(value: Any) -> tuple[str, ...]:
-    """The items of a list, each once.
-
-    Raises:
-        TypeError: They are no list of names.
-        ValueError: An item is named twice.
-    """
+    """The items of a list, each once."""
     listed = isinstance(value, tuple | list)
     odd = next((one for one in value if not (isinstance(one, str) and one.strip())), None) if listed else value
     if not listed or odd is not None:
@@ -40,11 +35,7 @@ def checked_items(value: Any) -> tuple[str, ...]:
 
 
 def check_list(plan: Plan) -> None:
-    """Refuse what a declared list does not admit.
-
-    Raises:
-        ValueError: The plan has more than two policies, other environments, or a way to leave items out.
-    """
+    """Refuse what a declared list does not admit."""
     if len(plan.policies) != 2:
         hint = "More can be ranked without a list."
         raise _check.wrong("items", f"be run by two policies; got {len(plan.policies)} policies.", None, hint)
@@ -67,12 +58,7 @@ def check_list(plan: Plan) -> None:
 
 
 def checked_predictions(plan: Plan) -> tuple[float, ...]:
-    """The predictions of a plan, one for each item.
-
-    Raises:
-        TypeError: They are no list of numbers.
-        ValueError: There is no list, or not one number for each item and within the range.
-    """
+    """The predictions of a plan, one for each item."""
     given = plan.helped_by
     if not isinstance(given, tuple | list):
         raise _check.mistyped("helped_by", "hold one number for each item", given)

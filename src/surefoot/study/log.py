@@ -67,9 +67,6 @@ class StudyLog:
             clock: What tells the time; the machine's clock by default.
             clips: The folder for clips of rollouts; by default beside the file (``study.clips``), or, of a database,
                 in the current folder.
-
-        Raises:
-            StudyError: The plan's rule does not fit, or the store already holds a study.
         """
         study, seed = cls(store, author=author, clock=clock, clips=clips), Secret(secrets.token_hex(32))
         body: dict[str, Any] = {
@@ -137,9 +134,6 @@ class StudyLog:
             key: The key of a backup.
             author: Who writes to the log from now on.
             clock: What tells the time; the machine's clock by default.
-
-        Raises:
-            StudyError: The text is no log, its chain does not hold, or the store is not empty.
         """
         study = cls(store, author=author, clock=clock)
         lines = log_files.parsed(text, key)
@@ -150,11 +144,7 @@ class StudyLog:
         return study
 
     def refresh(self) -> bool:
-        """Take in what others have written since; whether there was anything.
-
-        Raises:
-            LostError: Lines that were acknowledged are no longer in the store.
-        """
+        """Take in what others have written since; whether there was anything."""
         self._sure()
         known = self._fold.last
         lines = self._store.read(self._fold.version - 1 if known is not None else 0)
@@ -322,11 +312,7 @@ class StudyLog:
 
 
 def checked(lines: list[Line]) -> Fold:
-    """What all lines amount to, from the first, their chain verified.
-
-    Raises:
-        StudyError: There are none, or they were changed by hand.
-    """
+    """What all lines amount to, from the first, their chain verified."""
     if not lines:
         raise StudyError("There is no study here yet; create one.")
     fault = broken(lines)

@@ -58,11 +58,7 @@ class Mark:
 
     @classmethod
     def written(cls, text: str) -> Mark:
-        """What somebody wrote down: ``12:9f2c51d0a7b3e466``, a whole hash, or a whole mark.
-
-        Raises:
-            ValueError: It is none of these.
-        """
+        """What somebody wrote down: ``12:9f2c51d0a7b3e466``, a whole hash, or a whole mark."""
         found, given = marks(text), HEAD.fullmatch(text.strip().lower())
         if found or given is None:
             if len(found) == 1:
@@ -110,11 +106,7 @@ def written(lines: list[Line]) -> str:
 
 
 def parsed(text: str, key: Secret | None = None) -> list[Line]:
-    """The lines of an exported log or of a backup, verified.
-
-    Raises:
-        StudyError: The text is no log, its chain does not hold, or it was cut off.
-    """
+    """The lines of an exported log or of a backup, verified."""
     rows = list(_rows(text))
     if rows and rows[0].get("kind") == BACKUP:
         rows = list(_rows(_unsealed(rows, key)))

@@ -47,11 +47,7 @@ class Notifier:
     """
 
     def __init__(self, target: str) -> None:
-        """Nothing is sent yet.
-
-        Raises:
-            ValueError: The target is empty, or an address that is neither http nor https.
-        """
+        """Nothing is sent yet."""
         self.target = _check.instance(target, "notify", str).strip()
         parts = urlsplit(self.target) if "://" in self.target.split(" ", 1)[0] else None
         if not self.target or (parts is not None and (parts.scheme not in ("http", "https") or not parts.hostname)):

@@ -228,11 +228,7 @@ TABLE_EXAMPLES: Mapping[str, Mapping[str, Any]] = {
 
 
 def fields_in(text: str) -> dict[str, Any]:
-    """The fields of a plan's file.
-
-    Raises:
-        StudyError: The text is not TOML, names no policies, or has fields that this version does not know.
-    """
+    """The fields of a plan's file."""
     from surefoot.study.plans import Plan
 
     try:

@@ -24,12 +24,7 @@ P = TypeVar("P", bound=Record)
 
 
 def names(value: Any, name: str) -> tuple[str, ...]:
-    """A list of different names.
-
-    Raises:
-        TypeError: It is no list of non-empty texts.
-        ValueError: A name is there twice.
-    """
+    """A list of different names."""
     listed = isinstance(value, tuple | list)
     if not listed or not all(isinstance(item, str) and text(item, name).strip() for item in value):
         raise _check.mistyped(name, "be a list of non-empty names", value)
@@ -39,12 +34,7 @@ def names(value: Any, name: str) -> tuple[str, ...]:
 
 
 def text(value: Any, name: str) -> str:
-    """A text that can be written.
-
-    Raises:
-        TypeError: It is no text.
-        ValueError: It holds half a character.
-    """
+    """A text that can be written."""
     found = _check.instance(value, name, str)
     if any("\ud800" <= letter <= "\udfff" for letter in found):
         raise _check.refused(name, "be whole Unicode text", found)
@@ -52,12 +42,7 @@ def text(value: Any, name: str) -> str:
 
 
 def part(kind: type[P], value: Any, field: str) -> P:
-    """A part of a plan, from the table that describes it.
-
-    Raises:
-        TypeError: It is no table.
-        ValueError: It has a field that such a part does not have, or no name.
-    """
+    """A part of a plan, from the table that describes it."""
     if isinstance(value, kind):
         return value
     if not isinstance(value, Mapping):
@@ -89,10 +74,6 @@ def named_parts(
         listed: Names, tables with a name, or both.
         details: What is known besides.
         field: What the list is called.
-
-    Raises:
-        TypeError: It is no such list.
-        ValueError: A name is there twice, or details are of a name that is not there.
     """
     if not isinstance(listed, tuple | list):
         raise _check.mistyped(field, "be a list of non-empty names", listed)
@@ -218,12 +199,7 @@ def conditions_of(value: Any, name: str) -> tuple[str, ...]:
 
 
 def stages_of(value: Any) -> tuple[Stage, ...]:
-    """Stages from a table of names and points, or as they are.
-
-    Raises:
-        TypeError: It is no table of names and points.
-        ValueError: The points do not rise.
-    """
+    """Stages from a table of names and points, or as they are."""
     listed = value.items() if isinstance(value, Mapping) else value
     if not isinstance(listed, Sequence) and listed is value:
         raise _check.mistyped("stages", "be a table such as {grasped = 0.5, placed = 1.0}", value)
@@ -245,11 +221,7 @@ def _stage(one: Any) -> Stage:
 
 
 def check_success(stages: Sequence[Stage], success_stage: str) -> None:
-    """Refuse a success stage that is none of the stages.
-
-    Raises:
-        ValueError: There is no such stage.
-    """
+    """Refuse a success stage that is none of the stages."""
     if success_stage and success_stage not in [one.name for one in stages]:
         options = ", ".join(one.name for one in stages) or "left out where no stages are named"
         raise _check.refused("success_stage", f"be one of {options}", success_stage)
@@ -323,11 +295,7 @@ def _served(value: Any) -> Any:
 
 
 def _place(policy: Policy, root: Path) -> Path | None:
-    """Where the checkpoint lies here; none for a URL, a commit, or the name of a model kept elsewhere.
-
-    Raises:
-        StudyError: It is written as a path, and nothing lies there.
-    """
+    """Where the checkpoint lies here; none for a URL, a commit, or the name of a model kept elsewhere."""
     said = policy.checkpoint
     if not said or "://" in said or _COMMIT.fullmatch(said):
         return None
@@ -345,11 +313,7 @@ _SUFFIXES = frozenset({".pt", ".pth", ".ckpt", ".safetensors", ".bin", ".onnx", 
 
 
 def checkpoint_hash(where: Path) -> str:
-    """The SHA-256 of a file; of a folder, of the names and hashes of all files in it, in the order of their names.
-
-    Raises:
-        StudyError: There is nothing in it, or it cannot be read.
-    """
+    """The SHA-256 of a file; of a folder, of the names and hashes of all files in it, in the order of their names."""
     try:
         if where.is_file():
             return _file_hash(where)
@@ -432,12 +396,7 @@ def stations(plan: Plan) -> tuple[tuple[str, str], ...]:
 
 
 def check_rigs(plan: Plan) -> None:
-    """Refuse rigs that cannot be met, and environments that a pair on one rig contradicts.
-
-    Raises:
-        ValueError: A policy names a rig that the plan does not; no policy may use a rig; no rig is open to all; or the
-            environments of a pair are said to be independent although it shares its rig or its operator.
-    """
+    """Refuse rigs that cannot be met, and environments that a pair on one rig contradicts."""
     for policy in plan.policy_details:
         if strange := [rig for rig in policy.rigs if rig not in plan.rigs]:
             hint = f"{policy.name} may run on {', '.join(policy.rigs)}."

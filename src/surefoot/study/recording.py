@@ -117,11 +117,7 @@ class Entry:
         _check.choice(self.ended, "ended", dict.fromkeys(get_args(Ended)))
 
     def event(self, fold: Fold, role: Role) -> Made:
-        """The kind and content of the event to write; None when it was written before.
-
-        Raises:
-            RefusedError: The result cannot be recorded.
-        """
+        """The kind and content of the event to write; None when it was written before."""
         number = self.turn
         found_turn(fold, number)
         value = self._value(fold)
@@ -145,11 +141,7 @@ class Entry:
         return "recorded", body
 
     def _value(self, fold: Fold) -> float:
-        """The result, or the one that the stage reached amounts to.
-
-        Raises:
-            RefusedError: The plan knows no such result or stage, or the two contradict each other.
-        """
+        """The result, or the one that the stage reached amounts to."""
         if not self.stage and self.result is None:
             raise RefusedError("invalid", "`result` must be given, or the stage that was reached.")
         if not self.stage:
@@ -164,11 +156,7 @@ class Entry:
         return reached
 
     def admitted(self, fold: Fold, role: Role) -> None:
-        """Refuse what the turn, as it stands, does not admit.
-
-        Raises:
-            RefusedError: It was voided, has a result, is at another attempt, or is not theirs.
-        """
+        """Refuse what the turn, as it stands, does not admit."""
         number = self.turn
         if fold.turns[number].block in fold.voids:
             raise RefusedError("voided", f"Turn {number} was voided meanwhile.", "Ask for the next turn.")
@@ -228,11 +216,7 @@ class Entry:
         raise RefusedError("held", f"Turn {self.turn} is held by {known_as(lease.holder)}, not by you.", hint)
 
     def attached(self, fold: Fold, role: Role) -> Made:
-        """The event of a clip that comes after its result; None when the result has this very clip.
-
-        Raises:
-            RefusedError: There is no such result, it is another's, or it has another clip.
-        """
+        """The event of a clip that comes after its result; None when the result has this very clip."""
         number = self.turn
         found_turn(fold, number)
         result = fold.results.get(number)
@@ -284,11 +268,7 @@ def salt() -> str:
 
 
 def known_rig(plan: Plan, rig: str) -> None:
-    """Refuse a rig on which no pair of the plan is run.
-
-    Raises:
-        RefusedError: The plan names no such rig, or not every policy may run there.
-    """
+    """Refuse a rig on which no pair of the plan is run."""
     rigs = dict.fromkeys(one for one, _ in plan.stations if one)
     if rig and rig not in rigs:
         must = f"be one of {', '.join(rigs)}" if rigs else "be left out: the plan names no rigs"
@@ -296,11 +276,7 @@ def known_rig(plan: Plan, rig: str) -> None:
 
 
 def found_turn(fold: Fold, number: int) -> Any:
-    """The turn of that number.
-
-    Raises:
-        RefusedError: No such turn was scheduled yet.
-    """
+    """The turn of that number."""
     turn = fold.turns.get(number)
     if turn is None:
         raise RefusedError("unknown", f"Turn {number} was never handed out; ask for the next turn first.")
@@ -308,11 +284,7 @@ def found_turn(fold: Fold, number: int) -> Any:
 
 
 def valued(fold: Fold, result: Any) -> float:
-    """A result as a score in the plan's range.
-
-    Raises:
-        RefusedError: The plan knows no such result.
-    """
+    """A result as a score in the plan's range."""
     try:
         return fold.plan.value(result)
     except StudyError as error:
@@ -320,11 +292,7 @@ def valued(fold: Fold, result: Any) -> float:
 
 
 def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role) -> Made:
-    """The event of a result that is taken back; None when it was before.
-
-    Raises:
-        RefusedError: There is no such result, or the rule has decided and it is not for this role.
-    """
+    """The event of a result that is taken back; None when it was before."""
     said(reason)
     found_turn(fold, number)
     if attempt is not None and attempt != fold.attempts.get(number):
@@ -338,11 +306,7 @@ def undone(fold: Fold, number: int, reason: str, attempt: int | None, role: Role
 
 
 def voided(fold: Fold, number: int, reason: str, note: str, role: Role) -> Made:
-    """The event of a block that does not count; None when it was voided before for the same reason.
-
-    Raises:
-        RefusedError: The plan names no such reason, or the rule has decided and it is not for this role.
-    """
+    """The event of a block that does not count; None when it was voided before for the same reason."""
     found = found_turn(fold, number)
     if fold.plan.items:
         hint = "If a result is wrong, undo it and run the item again."
@@ -364,11 +328,7 @@ def _void(fold: Fold, number: int, reason: str, note: str) -> dict[str, Any]:
 
 
 def withdrawn(fold: Fold, policy: str, reason: str) -> Made:
-    """The event of a policy that is withdrawn; None when it was before.
-
-    Raises:
-        RefusedError: The rule cannot lose one, the plan names no such policy, or it is the last that could run.
-    """
+    """The event of a policy that is withdrawn; None when it was before."""
     said(reason)
     if not fold.decision.rule.loses:
         raise RefusedError("invalid", "A policy can be withdrawn from a race only.", "Void the rounds that it missed.")
@@ -393,9 +353,6 @@ def may_release(fold: Fold, number: int, own: str, role: Role, waits: Wait | Non
     """Refuse to hand back another's turn: that is for the owner, or for anybody when the study waits for it.
 
     Then the device that holds it must have been silent for as long as the plan says: a colleague at work keeps it.
-
-    Raises:
-        RefusedError: It is another's.
     """
     lease = fold.leases[number]
     stalled = waits is not None and waits.stalled and waits.silent and waits.holder == lease.holder
@@ -406,21 +363,13 @@ def may_release(fold: Fold, number: int, own: str, role: Role, waits: Wait | Non
 
 
 def for_owner(role: Role) -> None:
-    """Refuse what only the owner may do.
-
-    Raises:
-        RefusedError: It is somebody else.
-    """
+    """Refuse what only the owner may do."""
     if role not in POWERS:
         raise RefusedError("role", f"Only the owner may do this; you are the {role}.")
 
 
 def overridable(fold: Fold) -> None:
-    """Refuse to go on where the rule has not stopped for futility.
-
-    Raises:
-        RefusedError: The study goes on anyway, or has stopped for another reason.
-    """
+    """Refuse to go on where the rule has not stopped for futility."""
     ending = fold.standing.ending
     if ending == "futility":
         return
@@ -436,22 +385,14 @@ def _still_open(fold: Fold, role: Role, what: str) -> None:
 
 
 def said(reason: str) -> str:
-    """A reason, which must be given.
-
-    Raises:
-        RefusedError: It is empty.
-    """
+    """A reason, which must be given."""
     if not _check.instance(reason, "reason", str).strip():
         raise RefusedError("invalid", "A reason must be given; it is kept in the log and shown in the report.")
     return reason
 
 
 def nameable(name: str) -> str:
-    """A name that a token may prove.
-
-    Raises:
-        RefusedError: It is a role's, or could be taken for another's.
-    """
+    """A name that a token may prove."""
     fits = name.strip() == name and 0 < len(name) <= LONGEST_NAME and name.isprintable()
     if not fits or as_seen(name) in ROLES or "/" in name or known_as(name) != name or name.startswith(PREFIX):
         must = f"have at most {LONGEST_NAME} printable characters without a slash, and be no role"
@@ -460,11 +401,7 @@ def nameable(name: str) -> str:
 
 
 def current(fold: Fold, version: int | None) -> None:
-    """Refuse what was decided by looking at an older log.
-
-    Raises:
-        RefusedError: The log has grown since.
-    """
+    """Refuse what was decided by looking at an older log."""
     if version is not None and version != fold.version:
         message = f"The study has changed since: its log is at version {fold.version}, not {version}."
         raise RefusedError("stale", message, "Look at it again, then repeat the request.")

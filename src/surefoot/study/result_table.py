@@ -90,11 +90,7 @@ def rollouts_of(fold: Fold) -> Rollouts:
 
 
 def sheet_of(path: Path, name: str) -> Sheet:
-    """The rollouts of a study's file or of its exported log.
-
-    Raises:
-        DataError: The log does not verify, the study is blinded, or nothing was recorded yet.
-    """
+    """The rollouts of a study's file or of its exported log."""
     try:
         fold = checked(seeded(open_store(path).read()))
         frame = _frame(fold)

@@ -100,11 +100,7 @@ def _continued(keeper: Keeper, store: Store, number: int, head: str, body: bytes
 
 
 def written(fold: Fold) -> bytes:
-    """A fold without the blocks that its rule has read, as bytes.
-
-    Raises:
-        TypeError: It holds something that is not surefoot's.
-    """
+    """A fold without the blocks that its rule has read, as bytes."""
     reached, last = fold.reached, fold.before.turns
     gone = [number for number in fold.blocks if number <= reached]
     turns = last + sum(len(fold.blocks[number]) for number in gone)

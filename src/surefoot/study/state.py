@@ -63,11 +63,7 @@ class Fold:
     before: Before = field(default_factory=Before)
 
     def take(self, line: Line) -> None:
-        """Add one line.
-
-        Raises:
-            StudyError: The line cannot follow from those before it.
-        """
+        """Add one line."""
         event = line.event
         try:
             kept = bytes.fromhex(line.hash)
@@ -227,9 +223,6 @@ class Fold:
 
         The first that nobody has or holds; but the rest of a pair stays with whoever ran its beginning, where it can:
         it is set up alike there, and scored by the same eyes.
-
-        Raises:
-            StudyError: This machine would judge by another table than the one declared.
         """
         if self.finished:
             return None

@@ -373,11 +373,7 @@ def _normalised(fold: Fold, changes: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def admitted(fold: Fold, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """What the log keeps of a change that may be made: the fields as the amended plan has them, its rule's table.
-
-    Raises:
-        RefusedError: It may not; the sentence says why, and what to do instead.
-    """
+    """What the log keeps of a change that may be made: the fields as the amended plan has them, its rule's table."""
     if not changes:
         raise RefusedError("invalid", "An amendment must change something; got nothing.")
     if "blinded" in changes:

@@ -21,11 +21,7 @@ SHOWN = 6
 
 
 def column_of(rollouts: Rollouts, measure: str) -> str:
-    """The table's column that a measure names.
-
-    Raises:
-        DataError: There is none, or it holds the policies.
-    """
+    """The table's column that a measure names."""
     key = rollouts.key(measure)
     if key not in rollouts.columns or key == "policy":
         there = [rollouts.called(name) for name in rollouts.columns if name != "policy"]

@@ -120,9 +120,6 @@ def numbered(rows: Sequence[Started], policies: Sequence[str], first: int, *, ea
         first: The first number.
         each: Whether each policy counts its own; otherwise all are counted together, as long as no number recurs.
         source: The file, for messages.
-
-    Raises:
-        DataError: A policy has a number twice, or one before the first.
     """
     known: dict[int, list[Started]] = {}
     for row in rows:
@@ -157,9 +154,6 @@ def timed(rows: Sequence[Started], policies: Sequence[str], parallel: int, sourc
 
     A row is written when its rollout has ended. None that was started before a moment is missing when as many rows as
     run at once were running at that moment.
-
-    Raises:
-        DataError: Durations are not known, more run at once than declared, or times do not tell rollouts apart.
     """
     last = float("inf") if parallel == 1 else _last_full(rows, parallel, source)
     ours = sorted(
@@ -210,9 +204,6 @@ def refuse_other_order(rollouts: Rollouts) -> None:
 
     Times whose column does not say that they are starts may be those of the ends: they are refused where both readings
     show that rollouts ran side by side and were written as they ended.
-
-    Raises:
-        DataError: The rows are not in the order of the starts.
     """
     if "started_at" not in rollouts.columns:
         return

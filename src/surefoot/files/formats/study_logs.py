@@ -39,11 +39,7 @@ def _has_log(head: Head) -> bool:
 
 
 def load(head: Head) -> Sheet:
-    """The recorded rollouts, in scheduled order.
-
-    Raises:
-        DataError: It is another database, the study is blinded or empty, or its log was changed by hand.
-    """
+    """The recorded rollouts, in scheduled order."""
     if head.start.startswith(SQLITE) and not _has_log(head):
         raise DataError(
             "the file must be plain data; it is an SQLite database without a study. Export the table of episodes to "

@@ -129,11 +129,7 @@ def _innermost(chance: Callable[[float], float], outer: float, far: float, error
 
 
 def closed(good: float, bad: float, error: float) -> tuple[int, int]:
-    """The horizon, and the most failures that are accepted there.
-
-    Raises:
-        OverflowError: Above `MOST` rollouts would be needed.
-    """
+    """The horizon, and the most failures that are accepted there."""
     horizon = math.ceil(LONGER * fixed(good, bad, error))
     while True:
         if horizon > MOST:

@@ -337,11 +337,7 @@ class Endings(NamedTuple):
         return Endings(self.n, self.second, self.first, -self.verdict, self.chance, -self.gain)
 
     def at(self, n: int, first: int, second: int) -> int:
-        """Where a state is.
-
-        Raises:
-            ValueError: No walk ends there.
-        """
+        """Where a state is."""
         found = np.flatnonzero((self.n == n) & (self.first == first) & (self.second == second))
         if not len(found):
             raise ValueError(f"The rule never ends after {n} pairs with counts {first} and {second}.")

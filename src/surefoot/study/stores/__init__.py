@@ -130,11 +130,7 @@ def refused(lines: Sequence[Line], last: int) -> StoreError | ConflictError:
 
 
 def line_of(number: int, hash_: str, text: str, private: str | None) -> Line:
-    """A line as a database kept it.
-
-    Raises:
-        StudyError: It is no event any more.
-    """
+    """A line as a database kept it."""
     try:
         return Line(number, Event.from_dict(json.loads(text)), hash_, None if private is None else Secret(private))
     except (TypeError, ValueError, RecursionError) as error:

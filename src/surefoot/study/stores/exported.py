@@ -35,11 +35,7 @@ class ExportedStore:
         return self.path.with_suffix(".clips")
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
-        """Refuse every line.
-
-        Raises:
-            StoreError: Always.
-        """
+        """Refuse every line."""
         _ = lines, after
         raise StoreError(
             f"{self.path} is an exported log, which is only read. To go on with the study, restore it first: "
@@ -47,11 +43,7 @@ class ExportedStore:
         )
 
     def read(self, after: int = 0) -> list[Line]:
-        """All lines after number `after`, in order.
-
-        Raises:
-            StudyError: It was cut off or changed by hand.
-        """
+        """All lines after number `after`, in order."""
         if self._lines is None:
             try:
                 self._lines = log_files.parsed(self.path.read_text(encoding="utf-8"))

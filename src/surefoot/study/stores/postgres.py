@@ -105,11 +105,7 @@ class PostgresStore(Linked):
     """A study's log in PostgreSQL; servers on several machines may share it."""
 
     def __init__(self, address: Secret, study: str) -> None:
-        """Connect and make the table if there is none.
-
-        Raises:
-            StudyError: The driver is missing, or the database cannot be reached.
-        """
+        """Connect and make the table if there is none."""
         try:
             import psycopg
         except ImportError:
@@ -231,13 +227,7 @@ class PostgresStore(Linked):
         raise ConflictError("Others write to the log without a pause; nothing was recorded: try again.")
 
     def _asked(self, query: str, *values: dict[str, Any]) -> list[tuple[Any, ...]]:
-        """Run one statement, with each of `values` in turn, as one transaction; a fresh connection when the last died.
-
-        Raises:
-            ConflictError: Somebody else wrote that line first.
-            TimeLimitError: The database gave no answer in time.
-            StoreError: It could not be asked.
-        """
+        """Run a statement with each of `values` in turn, as one transaction; a fresh connection when the last died."""
         with self._lock:
             limit, whole = _Limit(), False
             try:

@@ -64,11 +64,7 @@ class SQLiteStore(Linked):
     """A study's log in one SQLite file; several processes on one machine may share it."""
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file; one that is not there yet is made by the first line.
-
-        Raises:
-            StoreError: The file cannot be opened, or is not a log.
-        """
+        """Open the file; one that is not there yet is made by the first line."""
         self.path = Path(path)
         self._lock = threading.Lock()
         self._link: sqlite3.Connection | None = None
@@ -123,11 +119,7 @@ class SQLiteStore(Linked):
         return found.st_dev, found.st_ino
 
     def _in_place(self) -> None:
-        """Make sure that the file is still the one that lies at the path: else lines would go where nobody looks.
-
-        Raises:
-            StoreError: It was moved, replaced or deleted.
-        """
+        """Make sure that the file is still the one that lies at the path: else lines would go where nobody looks."""
         here = self._here()
         if here == self._file:
             return
