@@ -18,6 +18,8 @@ from pathlib import Path
 HERE = Path(__file__).parents[1]
 SOURCE = HERE / "src" / "surefoot"
 PACKAGES = ("surefoot", "surefoot.stats", "surefoot.sequential")
+MEMBERS = ("files.formats.", "runners.")
+"""The modules that a registry names: they are members of a list, whoever else imports them."""
 
 
 def files() -> dict[str, Path]:
@@ -60,6 +62,17 @@ def importers() -> dict[str, set[str]]:
 def single() -> list[tuple[str, str]]:
     """Modules that one other imports."""
     return sorted((name, *by) for name, by in importers().items() if len(by) == 1)
+
+
+def members() -> set[str]:
+    """The modules of a list: those with a public name, formats and runners."""
+    homes = {home for package in (*PACKAGES, "surefoot.reference") for home in _homes(package).values()}
+    return {home.removeprefix("surefoot.") for home in homes} | {one for one in files() if one.startswith(MEMBERS)}
+
+
+def _homes(package: str) -> dict[str, str]:
+    found: dict[str, str] = importlib.import_module(package)._HOMES
+    return found
 
 
 WALK = """
@@ -131,14 +144,15 @@ def walks() -> None:
 def main(asked: list[str]) -> int:
     """Print the counts."""
     print(f"lines: {lines():,} in {len(list(SOURCE.rglob('*.py')))} files")
-    counts = {package: len(importlib.import_module(package)._HOMES) for package in PACKAGES}
+    counts = {package: len(_homes(package)) for package in PACKAGES}
     print(f"public names: {sum(counts.values())} ({', '.join(f'{name} {number}' for name, number in counts.items())})")
     lengths = functions()
     long = [f"{name} {length}" for length, name in lengths if length > 50]
     print(f"functions: {len(lengths)}, p95 {lengths[len(lengths) // 20][0]} lines, {len(long)} above 50")
     print("  " + "\n  ".join(long))
-    alone = single()
-    print(f"modules with one importer: {len(alone)}")
+    alone, listed = single(), members()
+    apart = sum(name not in listed for name, _ in alone)
+    print(f"modules with one importer: {len(alone)}, {apart} of them without a public name and in no registry")
     print("  " + "\n  ".join(f"{name} <- {by}" for name, by in alone))
     if asked == ["walks"]:
         walks()

@@ -299,11 +299,10 @@ def _scores(rollouts: Rollouts, measure: Measure, values: Any) -> Scores:
     return Scores(np.clip(np.asarray(values, float), low, high).tolist(), low, high)
 
 
-def _as(measure: Measure, interval: Interval, trials: float, estimate: float | None = None) -> Interval:
+def _as(measure: Measure, interval: Interval, trials: float) -> Interval:
     """An interval of scores, shown as one of a rate where successes are measured."""
     scale: Scale = "rate" if measure == "success" else "score"
-    kept = interval.estimate if estimate is None else min(interval.high, max(interval.low, estimate))
-    return replace(interval, scale=scale, trials=int(trials), estimate=kept, data=())
+    return replace(interval, scale=scale, trials=int(trials), data=())
 
 
 def _like(

@@ -288,11 +288,13 @@ def called(mode: str) -> str:
     return f"`--{_chooser(mode)}`" if _chooser(mode) else mode.rpartition(", ")[2]
 
 
+@functools.cache
 def _base(mode: str) -> str:
     """What the words must be."""
     return mode if mode.startswith("--") else mode.partition(" --")[0].partition(", ")[0]
 
 
+@functools.cache
 def _chooser(mode: str) -> str:
     """The option that chooses a mode; empty where the words do."""
     return mode.partition("--")[2]

@@ -134,17 +134,15 @@ class Notifier:
         return without_password(self.target) if self._is_url else f"The command {self.target!r}"
 
 
-def _checkpoints(plan: Plan, root: Path) -> list[tuple[Policy, Path]]:
+def _checkpoints(plan: Plan) -> list[tuple[Policy, Path]]:
     """The policies whose checkpoint has a hash in the plan, and lies on this machine."""
-    named = [(one, root / Path(one.checkpoint).expanduser()) for one in plan.policy_details]
+    named = [(one, Path(one.checkpoint).expanduser()) for one in plan.policy_details]
     return [(one, path) for one, path in named if one.sha256 and one.checkpoint and path.exists()]
 
 
-def checkpoint_stamp(plan: Plan, root: Path = Path()) -> tuple[Any, ...]:
+def checkpoint_stamp(plan: Plan) -> tuple[Any, ...]:
     """What changes when a file of a checkpoint is written: sizes and times, which are read without its content."""
-    files = [
-        file for _, path in _checkpoints(plan, root) for file in ([path] if path.is_file() else sorted(path.rglob("*")))
-    ]
+    files = [file for _, path in _checkpoints(plan) for file in ([path] if path.is_file() else sorted(path.rglob("*")))]
     kept = []
     for file in files:
         with contextlib.suppress(OSError):
@@ -153,12 +151,12 @@ def checkpoint_stamp(plan: Plan, root: Path = Path()) -> tuple[Any, ...]:
     return tuple(kept)
 
 
-def other_checkpoints(plan: Plan, root: Path = Path()) -> list[tuple[str, str]]:
+def other_checkpoints(plan: Plan) -> list[tuple[str, str]]:
     """The policies whose checkpoint on this machine is not the one that the plan names, each with a sentence."""
     found = []
-    for policy, _ in _checkpoints(plan, root):
+    for policy, _ in _checkpoints(plan):
         try:
-            policy.hashed(root)
+            policy.hashed()
         except StudyError as error:
             found.append((policy.name, str(error)))
     return found

@@ -90,18 +90,16 @@ def log_capital(z: ArrayLike, bets: Floats, mean: float) -> Floats:
     return np.cumsum(np.log1p(sizes * (z - mean)))
 
 
-def low_end(z: ArrayLike, bets: Floats, tail: float, *, left: float = 0.0) -> float:
+def low_end(z: ArrayLike, bets: Floats, tail: float) -> float:
     """The largest refused candidate: below it every mean has seen its capital reach 1 / tail at some time.
 
     Args:
         z: Scores in [0, 1].
         bets: Predictable bets, the same for all candidates.
         tail: Error allowed on this side.
-        left: A candidate known to be refused, or the range's low end.
     """
-    z = np.asarray(z, float)
-    right = max(float(z.max()), left)  # nothing is won against a candidate above every score
-    return _root(lambda m: float(log_capital(z, bets, m).max()), math.log(1.0 / tail), left, right)
+    z = np.asarray(z, float)  # nothing is won against a candidate above every score
+    return _root(lambda m: float(log_capital(z, bets, m).max()), math.log(1.0 / tail), 0.0, float(z.max()))
 
 
 def _root(most: Callable[[float], float], goal: float, left: float, right: float) -> float:
