@@ -387,3 +387,13 @@ def test_a_task_that_says_nothing_is_as_the_plan_says():
     assert plan.task("towel").failure_tags == ("dropped",)
     assert plan.task("mug").time_limit == 60.0
     assert plan.contexts == (("mug", "1"), ("mug", "2"), ("mug", "3"), ("towel", "1"), ("towel", "2"))
+
+
+def test_what_all_tasks_reset_is_a_line_or_a_list():
+    both = [
+        Plan(policies=("new", "old"), tasks=("mug",), reset=one)
+        for one in (["box shut", "arm home"], "box shut; arm home")
+    ]
+    for plan in both:
+        assert plan.task("mug").reset == ("box shut", "arm home")
+        assert Plan.from_toml(plan.to_toml()) == plan == both[0]

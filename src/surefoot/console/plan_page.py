@@ -76,8 +76,6 @@ class PlanPage(LocalPage):
             tables = [made for one in given.get(name, ()) if (made := _read(one))]
             if tables:
                 fields[name] = tables[0] if name == "time_budget" else tables
-        if isinstance(fields.get("reset"), list):
-            fields["reset"] = "; ".join(fields["reset"])
         try:
             whole: dict[str, Any] = {name: tuple(one) if isinstance(one, list) else one for name, one in fields.items()}
             return Plan(**whole)

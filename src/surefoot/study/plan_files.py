@@ -65,7 +65,7 @@ FIELDS = {
     "blinded": "If true, the person who judges a rollout sees a code instead of the policy's name.",
     "time_limit": "Seconds a rollout may take.",
     "instruction": "What is read aloud, or sent to the policy, at the start of a rollout.",
-    "reset": "What to do before each rollout; shown to the operator.",
+    "reset": "What to do before each rollout, shown to the operator: a line, or a list of things to tick off.",
     "stages": "How far a rollout may get, each stage with the points that it has then, in order. The result is a\n"
     "score of these points; with a `success_stage` and no `measure` it is a success.",
     "success_stage": "The stage from which on a rollout is a success; the last, if left out.",

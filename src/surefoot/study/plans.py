@@ -97,7 +97,7 @@ class Plan(Record):
         blinded: Whether operators see codes in place of policies.
         time_limit: Seconds a rollout may take, if there is a limit.
         instruction: What is read aloud, or sent to the policy, in a task that has no instruction of its own.
-        reset: What to do before each rollout.
+        reset: What to do before each rollout: a line, or a list of things to tick off.
         stages: How far a rollout may get, each stage with its points; `levels` are then made from them.
         success_stage: The stage from which on a rollout is a success; left out, the last.
         failure_tags: What can go wrong, as tags to choose from.
@@ -192,6 +192,7 @@ class Plan(Record):
         self._keep(policies=policies, policy_details=policy_details, tasks=tasks, task_details=task_details)
         self._keep(conditions=conditions_of(self.conditions, "conditions"), stages=stages_of(self.stages))
         self._keep(**{name: names(getattr(self, name), name) for name in NAMED})
+        self._keep(reset="; ".join(names(self.reset, "reset")) if isinstance(self.reset, list | tuple) else self.reset)
         for name in ("title", "reset", "question", "instruction", "success_stage"):
             text(getattr(self, name), name)
         if len(self.policies) < 2:
@@ -318,7 +319,8 @@ class Plan(Record):
         """What a task is: what is said of it, and for the rest what is said of all tasks."""
         own = next((one for one in self.task_details if one.name == name), Task(name=name or "all"))
         usual: dict[str, Any] = {name: getattr(self, name) for name in ("conditions", "instruction", "time_limit")}
-        usual |= {"reset": (self.reset,) if self.reset.strip() else (), "failure_tags": self.failure_tags}
+        lines = tuple(line for part in self.reset.split(";") if (line := part.strip()))
+        usual |= {"reset": lines, "failure_tags": self.failure_tags}
         given = {name: value for name, value in usual.items() if not getattr(own, name) and value}
         if not own.stages:
             given |= {"stages": self.stages, "success_stage": self.success_stage}
