@@ -9,6 +9,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.reporting import style
+from surefoot.reporting.pages import drawn_for_page
+from surefoot.reporting.study_pages import study_figures
 from tests.support.studies import begun
 
 NAMES = ("act", "dp", "pi0", "openvla", "octo-small", "rdt_1b_ft", "gr00t-n1", "smolvla", "diffusion_policy_v2")
@@ -48,6 +50,13 @@ def texts(figure):
 
 
 def check(name, figure, width):
+    apart(name, figure)
+    wide, high = figure.get_size_inches()
+    assert wide == width
+    assert high <= style.GOLDEN * width + 1e-9, name
+
+
+def apart(name, figure):
     found, page = texts(figure), figure.bbox
     for (one, a), (other, b) in itertools.combinations(found, 2):
         over = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
@@ -57,9 +66,6 @@ def check(name, figure, width):
         assert box.x1 <= page.x1 + 1.0, f"{name}: {text!r} is cut off"
         assert box.y0 >= page.y0 - 1.0, f"{name}: {text!r} is cut off"
         assert box.y1 <= page.y1 + 1.0, f"{name}: {text!r} is cut off"
-    wide, high = figure.get_size_inches()
-    assert wide == width
-    assert high <= style.GOLDEN * width + 1e-9, name
 
 
 @pytest.mark.parametrize("measure", ["success", "score"])
@@ -79,3 +85,8 @@ def test_texts_are_whole_and_apart(count, measure):
 @pytest.mark.parametrize("count", [5, 6, 8, 9, 10, 11])
 def test_texts_are_whole_and_apart_at_every_count(count):
     test_texts_are_whole_and_apart(count, "success")
+
+
+def test_the_course_of_a_study_has_room_on_a_page():
+    for name, figure in drawn_for_page(lambda: study_figures(sf.report(studied(12)).study)).items():
+        apart(name, figure)

@@ -234,6 +234,20 @@ def test_the_page_of_a_lab_reads_its_plan_and_folds_what_was_met_a_few_times():
     assert "incomplete pairs" not in page
 
 
+def test_poses_of_one_task_are_not_those_of_another():
+    """A page said "5 tasks" of four tasks with five poses each, and pooled pose 1 of the mug with that of the towel."""
+    tasks = tuple({"name": name, "conditions": {"pose": 3}} for name in ("mug", "towel"))
+    plan = {"tasks": tasks, "policies": ("pi0, checkpoint 2", "act", "dp"), "rule": None, "environments": "shared"}
+    study = begun(blinded=False, horizon=12, **plan)
+    made = sf.report(driven(study, lambda turn: turn.block % 2 == 0))
+    page, paper = made.html(), made.markdown()
+    assert " 2 tasks</p>" in page
+    assert "Success rate by task, with its interval" in page
+    assert "Read as: unit seed (12), setting task (2)." in page
+    assert "act; dp; pi0, checkpoint 2 were run" in re.sub(r"\s+", " ", page)
+    assert "pose 1" not in paper
+
+
 @pytest.mark.parametrize("form", ["html", "markdown"])
 def test_the_report_shows_it(form):
     study = two_days()

@@ -153,9 +153,10 @@ def lines(places: Sequence[int], most: int = 8) -> str:
 
 
 def some_names(names: Sequence[str], most: int = 5) -> str:
-    """Names in a row, the first few of many."""
+    """Names in a row, the first few of many; parted by semicolons where one holds a comma."""
     more = f" and {len(names) - most + 1:,} more" if len(names) > most else ""
-    return ", ".join(names[: most - 1 if more else most]) + more
+    shown = names[: most - 1 if more else most]
+    return ("; " if any("," in name for name in shown) else ", ").join(shown) + more
 
 
 CONTROLS = re.compile(

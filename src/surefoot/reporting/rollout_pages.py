@@ -233,7 +233,7 @@ class RolloutLinks:
 
     def of_operator(self, name: str) -> dict[int, str]:
         """The link of the count of what somebody recorded."""
-        return {2: self.to(operator=name)} if any(row.operator == name for row in self.rows) else {}
+        return {1: self.to(operator=name)} if any(row.operator == name for row in self.rows) else {}
 
 
 def part_of(row: RolloutRow) -> str:

@@ -292,10 +292,10 @@ def conduct_sections(account: Account, figures: dict[str, Any], links: RolloutLi
         ]
         found.append(section("Time to success", lines, figures=[figures.get("times")]))
     found += _course(account, conduct, figures, links)
-    people = [("scored", one) for one in conduct.scorers] + [("ran", one) for one in conduct.robots]
-    rows = [[what, one.name, str(one.recorded)] for what, one in people]
-    to = [links.of_operator(one.name) if what == "scored" else {} for what, one in people]
-    table = rows_under("By whom", ("as", "name", "results"), rows, links=to)
+    scored, ran = ({one.name: str(one.recorded) for one in each} for each in (conduct.scorers, conduct.robots))
+    names = list(dict.fromkeys((*scored, *ran)))
+    rows = [[name, scored.get(name, ""), ran.get(name, "")] for name in names]
+    table = rows_under("By whom", ("name", "scored", "ran"), rows, links=[links.of_operator(name) for name in names])
     return [*found, section("Who, where and when", conduct_lines(conduct), table)]
 
 
@@ -418,7 +418,8 @@ def stages_figure(conduct: Conduct, plan: Plan) -> Figure | None:
             met = [(parts.index(part), mean) for part, mean in means.items()]
             dash = DASHES[place % len(DASHES)]
             axes.plot(*zip(*met, strict=True), dash, marker="o", color=COLOURS[place % len(COLOURS)], label=policy)
-        axes.set_xticks(range(len(parts)), parts)
+        axes.set_xticks(range(len(parts)), [part.removesuffix(" third") for part in parts])
+        axes.set_xlabel("third of the study")
         above = plan.high + 0.03 * (plan.high - plan.low)  # a dot at the top is whole
         axes.set(xlim=(-0.3, len(parts) - 0.7), ylim=(times * plan.low, times * above))
         axes.set_ylabel("% succeeded" if plan.measure == "success" else "mean score")

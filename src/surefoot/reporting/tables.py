@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 from surefoot.reporting.figures import tile_colours
+from surefoot.table.design import noun
 
 if TYPE_CHECKING:
     from surefoot.analysis.comparisons import Comparison
@@ -52,16 +53,21 @@ def rows_under(
 
 def facts(found: Overview) -> str:
     """Where the data came from, in a line; with the dataset and the judge where they are known."""
-    tasks = len({one.task for one in found.cells})
     parts = [
         found.source,
         formatting.rollouts(found.rollouts, found.words),
         f"{len(found.policies):,} {found.words.policies}" if len(found.policies) > 1 else "",
-        f"{tasks:,} {found.words.tasks}" if tasks else "",
+        levels_shown(found),
         _named("dataset", found.datasets),
         _named("judge", found.judges),
     ]
     return " · ".join(part for part in parts if part)
+
+
+def levels_shown(found: Overview) -> str:
+    """How many tasks, or levels of what is shown side by side in their place; empty where there are none."""
+    levels = len({one.task for one in found.cells})
+    return formatting.counted(levels, noun(found.called("task"))) if levels else ""
 
 
 def columns(found: Overview) -> list[str]:
@@ -245,17 +251,16 @@ def heat(found: Overview) -> dict[str, Any]:
     known = {(one.task or "", one.policy): one.of(found.measure) for one in found.cells}
     rows = [{"task": task, "cells": [_heat_cell(known.get((task, name))) for name in policies]} for task in tasks]
     what = "Success rate" if found.measure == "success" else "Mean score"
-    short = (
-        f"{what} by {found.words.task}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
-    )
+    by = found.called("task")
+    short = f"{what} by {by}{' in percent' if found.measure == 'success' else ''}; point at a cell for more."
     each = f"{formatting.percent(found.confidence)} for each cell by itself"
-    told = short if len(policies) > MANY else f"{what} by {found.words.task}, with its interval ({each}) and n."
+    told = short if len(policies) > MANY else f"{what} by {by}, with its interval ({each}) and n."
     return {
         "caption": told,
         "policies": policies,
         "rows": rows,
         "many": len(policies) > MANY,
-        "by": found.called("task"),
+        "by": by,
     }
 
 

@@ -153,8 +153,8 @@ def methods_paragraph(report: Report) -> str:
     names = formatting.some_names([one.policy for one in found.policies], most=len(found.policies))
     error, many = formatting.percent(1.0 - found.confidence), formatting.rollouts(found.rollouts, found.words)
     if study is None or study.finding is None:
-        tasks = len({one.task for one in found.cells})
-        where = f" on {tasks} {found.words.tasks}" if tasks else ""
+        levels = tables.levels_shown(found)
+        where = f" on {levels}" if levels else ""
         how = sorted({str(one.how).removeprefix("Method: ").rstrip(".") for one in found.comparisons})
         by = f": {'; '.join(how)}" if how else ""
         what = "Success was" if found.measure == "success" else "Mean scores were"

@@ -111,7 +111,9 @@ def sheet_of(path: Path, name: str) -> Sheet:
 
 def _drawn(fold: Fold, columns: Sequence[str]) -> dict[str, str]:
     shared = fold.plan.environments == "shared"
-    return {} if shared else {name: "watched" for name in ("task", "condition") if name in columns}
+    watched = {} if shared else {name: "watched" for name in ("task", "condition") if name in columns}
+    own = fold.plan.uneven and "condition" in columns  # "pose 1" of one task is not that of another
+    return watched | ({"condition": "ignore"} if own else {})
 
 
 def _frame(fold: Fold) -> pl.DataFrame:

@@ -168,12 +168,15 @@ class Design(Record):
 
     @property
     def split(self) -> Column | None:
-        """The column whose levels a table shows side by side: few units, else the finest setting or watched column."""
+        """The column whose levels a table shows side by side: few units, else the finest setting or watched column.
+
+        A seed says nothing by itself: where there is another column, that is shown.
+        """
         unit = self.unit_column
-        if unit is not None and 1 < unit.levels < MANY:
-            return unit
         watched = (column for column in self.of("watched") if not column.result)
-        return next(iter((*self.of("setting"), *watched)), None)
+        beside = next(iter((*self.of("setting"), *watched)), None)
+        few = unit is not None and 1 < unit.levels < MANY and not (beside is not None and unit.key == "seed")
+        return unit if few else beside
 
     def reading(self) -> str:
         """How the table was read, in a sentence: ``unit task (88), repeat trial (5)``."""
