@@ -97,6 +97,9 @@ def filled(rows: Sized, must: str, source: str) -> None:
 
 def unique(keys: Iterable[tuple[Any, ...]], names: str, source: str) -> None:
     """Refuse a file in which the same rollout appears twice."""
+    keys = list(keys)
+    if len(set(keys)) == len(keys):
+        return
     seen: set[tuple[Any, ...]] = set()
     for row, key in enumerate(keys, 1):
         if key in seen:

@@ -222,7 +222,10 @@ def _sheet(head: Head, asked: Asked, *, met: bool) -> Sheet | None:
             raise no_table(head.document, head.name)
         if importer is None:
             return None
-        sheet = importer.load(head)
+        with uncollected():
+            sheet = importer.load(head)
+        if not (asked.columns or asked.where or asked.fields):  # no path is asked for: the memory is free at once
+            sheet = replace(sheet, records=())
         if asked.policies_in is not None:
             sheet = replace(sheet, policies_in=asked.policies_in)
         if not sheet.policies_in:
@@ -238,6 +241,20 @@ def _importer_if_any(head: Head) -> Any:
     except DataError:
         return None
     return importer_of(head)
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Without Python's search for cycles, which parsed documents have none of: it would look at each object again."""
+    import gc
+
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @contextlib.contextmanager

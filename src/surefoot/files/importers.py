@@ -100,6 +100,11 @@ def frame_of(rows: Iterable[Mapping[str, Any]], source: str) -> pl.LazyFrame:
     """Rows as a frame: one type per column, text where types are mixed, so that every cell can be shown."""
     import polars as pl
 
+    rows = list(rows)
+    header = list(rows[0]) if rows else []
+    if 0 < len(header) <= MOST_COLUMNS and all(list(row) == header for row in rows):
+        columns = zip(*[row.values() for row in rows], strict=True)
+        return pl.LazyFrame([series(name, list(column), source) for name, column in zip(header, columns, strict=True)])
     table: dict[str, list[Any]] = {}
     count = 0
     for count, row in enumerate(rows, 1):
@@ -132,7 +137,7 @@ def series(name: str, values: list[Any], source: str) -> pl.Series:
     """Values as a column: of one type, or text where types are mixed."""
     import polars as pl
 
-    kinds = {type(value) for value in values if value is not None}
+    kinds = {*map(type, values)} - {type(None)}
     _encodable(name, None, source)
     if kinds <= {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)

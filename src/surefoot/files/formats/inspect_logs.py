@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from surefoot.errors import DataError
@@ -188,10 +190,10 @@ def _one_each(
 
 def _total(declared: Declared, values: list[tuple[str, float | None]], source: str) -> list[Finding]:
     """The log's own mean over samples, held against its rows."""
-    samples: dict[str, list[float]] = {}
+    samples = defaultdict[str, list[float]](list)
     for sample, value in values:
         if value is not None:
-            samples.setdefault(sample, []).append(value)
+            samples[sample].append(value)
     means = [sum(each) / len(each) for each in samples.values()]
     return own_mean(f"{declared.metric} of {source}", declared.total, means)
 
@@ -217,8 +219,8 @@ def _stopped_early(header: dict[str, Any], policy: Any) -> list[Finding]:
 
 def _others(rows: list[dict[str, Any]], chosen: str) -> str:
     """How to choose what another scorer gave."""
-    names = dict.fromkeys(name for row in rows for name in row if name.startswith("score:") and name != chosen)
-    shown = ", ".join(repr(name) for name in list(names)[:6])
+    names = dict.fromkeys(chain.from_iterable(rows))
+    shown = ", ".join([repr(name) for name in names if name.startswith("score:") and name != chosen][:6])
     return f"; another can be the column `score`: {shown}" if shown else ""
 
 
@@ -276,22 +278,26 @@ def _run(evaluation: dict[str, Any], source: str) -> dict[str, Any]:
 
 
 def _row(at: int, sample: dict[str, Any], run: dict[str, Any], source: str) -> dict[str, Any]:
-    place = f"samples[{at}]"
     row = {**run, "condition": text(sample.get("id")), "repeat": text(sample.get("epoch", 1)), "duration": None}
     if sample.get("total_time") is not None:
-        row["duration"] = number(sample["total_time"], source, f"{place}.total_time")
+        row["duration"] = number(sample["total_time"], source, f"samples[{at}].total_time")
     error = sample.get("error")
     if error is not None:
         row["failure"] = text(error.get("message") if isinstance(error, dict) else error)
-    for scorer, score in (may(sample, "scores", dict, source, place) or {}).items():
-        value = score.get("value") if isinstance(score, dict) else score
-        row |= _values(f"score:{scorer}", value)
-    used = [one.get("total_tokens") for one in inner(sample, "model_usage").values() if isinstance(one, dict)]
-    if used:
-        row["tokens"] = sum(one for one in used if isinstance(one, int))
-    for key, value in (may(sample, "metadata", dict, source, place) or {}).items():
-        if scalar(value):
-            row[f"metadata:{key}"] = value
+    if sample.get("scores"):
+        for scorer, score in need(sample, "scores", dict, source, f"samples[{at}]").items():
+            value = score.get("value") if isinstance(score, dict) else score
+            if isinstance(value, (dict, list)):
+                row |= _values(f"score:{scorer}", value)
+            else:
+                row[f"score:{scorer}"] = value
+    if sample.get("model_usage"):
+        used = [one.get("total_tokens") for one in inner(sample, "model_usage").values() if isinstance(one, dict)]
+        row |= {"tokens": sum([one for one in used if isinstance(one, int)])} if used else {}
+    if sample.get("metadata"):
+        for key, value in need(sample, "metadata", dict, source, f"samples[{at}]").items():
+            if scalar(value):
+                row[f"metadata:{key}"] = value
     return row
 
 
@@ -326,7 +332,7 @@ def _other(value: Any, source: str) -> Any:
 
 def _choose(rows: list[dict[str, Any]], declared: Declared, source: str, status: str | None = None) -> str:
     """Which score is the outcome, every one of them a number; the others stay reachable by their names."""
-    names = list(dict.fromkeys(name for row in rows for name in row if name.startswith("score:")))
+    names = [name for name in dict.fromkeys(chain.from_iterable(rows)) if name.startswith("score:")]
     if not names:
         ended = "" if status in (None, "success") else f" The run's status is {status!r}."
         raise DataError(f"at least one sample must be scored; none is.{ended}", source=source)
@@ -335,11 +341,14 @@ def _choose(rows: list[dict[str, Any]], declared: Declared, source: str, status:
     numeric = (one for one in names if all(not isinstance(_other(row.get(one), source), str) for row in rows))
     chosen = next((one for one in wanted if one in names), None) or next(numeric, names[0])
     scorer = chosen.removeprefix("score:")
+    judged, others = scorer.startswith("model_graded"), [one for one in names if one != chosen]
     for place, row in enumerate(rows):
-        for one in names:
-            if one in row and one != chosen:
+        for one in others:
+            if one in row:
                 row[one] = _other(row[one], source)
-        row[chosen] = _value(row.get(chosen), f"samples[{place}].scores.{scorer}", source)
-        if scorer.startswith("model_graded"):
+        value = row.get(chosen)
+        grade = GRADES.get(value) if isinstance(value, str) else None
+        row[chosen] = _value(value, f"samples[{place}].scores.{scorer}", source) if grade is None else grade
+        if judged:
             row["judge"] = scorer
     return chosen
