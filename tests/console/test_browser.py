@@ -727,12 +727,12 @@ def planned(tmp_path, monkeypatch):
     night = Overnight()
     monkeypatch.setattr("surefoot.study.log.LeaseClock", lambda clock=None: LeaseClock(clock or night))
     file, path = tmp_path / "plan.toml", tmp_path / "study.db"
-    words = ["study", "create", str(file), "--store", str(path)]
+    words = ["study", "create", str(file)]
     given = ["--policies", "new,old", "--horizon", "30", "--environments", "shared", "--tasks", "place mug,hang mug"]
     assert run([*words, *given, "--check"]) == 0
     written = file.read_text(encoding="utf-8")
     file.write_text(written.replace('title = "Untitled study"', 'title = "Mugs, by night"'), encoding="utf-8")
-    assert run([*words, "--yes"]) == 0
+    assert run([*words, "--store", str(path), "--yes"]) == 0
     tokens = Tokens.fresh()
     with threaded(Study.open(SQLiteStore(path)), tokens) as address:
         yield SimpleNamespace(address=address, tokens=tokens, path=path, night=night)

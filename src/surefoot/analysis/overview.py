@@ -249,15 +249,17 @@ def overview(
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
         corrections=corrections_together(rollouts, what, confidence),
         split="" if rollouts.split is None else rollouts.called(rollouts.split),
-        best=_best(rollouts, what, weights, confidence) if every and len(shown) > 2 else None,
+        best=_best(rollouts, order, what, weights, confidence) if every and len(shown) > 2 else None,
         slices=every_slices(rollouts, order, measure=what, weights=weights, confidence=confidence) if compared else (),
     )
 
 
-def _best(rollouts: Rollouts, what: Measure, weights: Weights, confidence: float) -> Best | None:
-    """Who may be the best; None where human labels correct the rates, or two of them cannot be compared."""
+def _best(rollouts: Rollouts, known: list[str], what: Measure, weights: Weights, confidence: float) -> Best | None:
+    """Which of the policies with outcomes may be the best; None with human labels, or two that cannot be compared."""
     if rollouts.labels:
         return None
+    if len(known) < len(rollouts.policies):
+        rollouts = rollouts.where(policy=known)
     try:
         return best(rollouts, measure=what, weights=weights, confidence=confidence)
     except DataError:

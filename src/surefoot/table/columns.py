@@ -51,7 +51,7 @@ OTHER_NAMES: dict[str, tuple[str, ...]] = {
         *("trial_index", "index", "idx"),
     ),
     "success": (
-        *("succeeded", "is_success", "binary_success", "passed", "pass", "solved", "correct", "is_correct"),
+        *("succeeded", "is_success", "binary_success", "passed", "pass", "solved", "correct", "is_correct", "ok"),
         *("outcome", "result", "label", "exact_match", "acc"),
     ),
     "score": (
