@@ -22,6 +22,7 @@ from surefoot.errors import DataError
 if TYPE_CHECKING:
     from surefoot.files.recognising import Head
     from surefoot.stats.detectable import Outlook
+    from surefoot.stats.simultaneous_gains import FamilyGain
 
 
 TALLIES = (
@@ -193,23 +194,11 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
     if as_json:
         terminal.show_json([{"group": group, **found.to_dict()} for group, _, _, found in results])
         return
-    shown = []
-    for group, base, policies, found in results:
-        for policy, member in zip(found.names, found.members, strict=True):
-            gain, p = member.gain, member.p_value
-            tally, other = policies[policy], policies[base]
-            shown.append(
-                [
-                    group,
-                    policy,
-                    f"{tally.successes}/{tally.trials}",
-                    f"{base} {other.successes}/{other.trials}",
-                    number(gain.estimate, "gain"),
-                    span(gain.interval.low, gain.interval.high, "gain"),
-                    "" if p is None else p_value(p).removeprefix("p = ").removeprefix("p "),
-                    str(member.verdict),
-                ]
-            )
+    shown = [
+        _cells(group, policy, member, policies[policy], f"{base} {policies[base].successes}/{policies[base].trials}")
+        for group, base, policies, found in results
+        for policy, member in zip(found.names, found.members, strict=True)
+    ]
     terminal.table(["group", "policy", "k/n", "baseline", "gain", "interval", "p", "verdict"], shown)
     typer.echo("Gains in points over the baseline; within a group all intervals hold together, and so do all verdicts.")
     for warning in warnings:
@@ -217,6 +206,20 @@ def compare_counts(name: str, baseline: str | None, *, confidence: float, margin
     for source in dict.fromkeys(row.source for row in rows):
         if source:
             typer.echo(f"Source: {source}")
+
+
+def _cells(group: str, policy: str, member: FamilyGain, tally: Tally, base: str) -> list[str]:
+    gain, p = member.gain, member.p_value
+    return [
+        group,
+        policy,
+        f"{tally.successes}/{tally.trials}",
+        base,
+        number(gain.estimate, "gain"),
+        span(gain.interval.low, gain.interval.high, "gain"),
+        "" if p is None else p_value(p).removeprefix("p = ").removeprefix("p "),
+        str(member.verdict),
+    ]
 
 
 def _read(name: str) -> tuple[list[Row], list[str]]:

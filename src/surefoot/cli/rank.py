@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ import surefoot as sf
 from surefoot.cli import files, label_options, modes, terminal, two_runs
 from surefoot.core import formatting
 from surefoot.core.words import worded
+
+if TYPE_CHECKING:
+    from surefoot.table.rollouts import Measure
 
 
 @modes.of("rank")
@@ -61,12 +64,7 @@ def rank(
         _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
     modes.settled("rank", "files", given)
-    from surefoot.analysis.judge_corrections import label_lines
-    from surefoot.analysis.measurements import Measurement
-    from surefoot.analysis.rankings import all_pairs, leading_outlook, ranking_of, with_rows
-    from surefoot.core.formatting import percent
-    from surefoot.reporting import answers
-    from surefoot.reporting.tables import cells_of
+    from surefoot.analysis.rankings import all_pairs, ranking_of, with_rows
 
     rollouts = files.table(paths, reading)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
@@ -74,42 +72,55 @@ def rank(
         two_runs.refuse_two_runs(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
-    what = files.measure_of(rollouts, reading.score)
-    weighed = files.weights_of(weights)
+    what, weighed = files.measure_of(rollouts, reading.score), files.weights_of(weights)
+    asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
     pairs = all_pairs(
         rollouts,
-        measure=what,
-        target=files.target_of(target),
-        weights=weighed,
         lower_is_better=lower_is_better,
         confidence=confidence,
-        margin=margin,
         progress=files.progress(f"comparing {rollouts.words.policies}"),
+        **asked,
     )
     ranking = worded(with_rows(ranking_of(pairs), rollouts, weights=weighed, own=own_intervals), rollouts.words)
-    letters = ranking.letters.letters if ranking.letters.readable else ("",) * len(ranking.names)
     if figure is not None:
-        from surefoot.reporting import style
-        from surefoot.reporting.figures import intervals_figure
-
-        drawn = [
-            Measurement(name, None, one.trials, 0, *((one, None) if what == "success" else (None, one)))
-            for name, one in zip(ranking.names, ranking.intervals, strict=True)
-        ]
-        marks = letters if ranking.letters.readable else ()
-        style.save(intervals_figure(drawn, what, marks, own=own_intervals), figure)
+        _draw(ranking, what, figure)
     findings = files.serious(rollouts)
-    asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
     priced = files.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
-        terminal.show_json(
-            {
-                **ranking.to_dict(),
-                **({} if priced is None else {"cost": priced.to_dict()}),
-                **files.serious_json(findings),
-            }
-        )
+        told = {} if priced is None else {"cost": priced.to_dict()}
+        terminal.show_json({**ranking.to_dict(), **told, **files.serious_json(findings)})
         return
+    beyond = f" and a margin of {formatting.margin(margin, 'gain' if what == 'success' else 'score')}" if margin else ""
+    _show(ranking, pairs, rollouts, f"{what}{beyond}")
+    if priced is not None:
+        typer.echo(str(priced))
+    typer.echo(f"Read as: {rollouts.design.reading()}.{files.explained(paths)}")
+    files.show_serious(findings)
+    if figure is not None:
+        typer.echo(f"Wrote {figure}")
+
+
+def _draw(ranking: sf.Ranking, what: Measure, figure: Path) -> None:
+    from surefoot.analysis.measurements import Measurement
+    from surefoot.reporting import style
+    from surefoot.reporting.figures import intervals_figure
+
+    drawn = [
+        Measurement(name, None, one.trials, 0, *((one, None) if what == "success" else (None, one)))
+        for name, one in zip(ranking.names, ranking.intervals, strict=True)
+    ]
+    marks = ranking.letters.letters if ranking.letters.readable else ()
+    style.save(intervals_figure(drawn, what, marks, own=ranking.own_intervals), figure)
+
+
+def _show(ranking: sf.Ranking, pairs: tuple[sf.Comparison, ...], rollouts: sf.Rollouts, basis: str) -> None:
+    from surefoot.analysis.judge_corrections import label_lines
+    from surefoot.analysis.rankings import leading_outlook
+    from surefoot.reporting import answers
+    from surefoot.reporting.tables import cells_of
+
+    what, readable = ranking.measure, ranking.letters.readable
+    letters = ranking.letters.letters if readable else ("",) * len(ranking.names)
     rows = []
     for name, shown, (best, worst), letter in zip(
         ranking.names, ranking.intervals, ranking.ranks, letters, strict=True
@@ -117,37 +128,26 @@ def rank(
         place = f"{best}" if best == worst else f"{best} to {worst}"
         rows.append([name, *cells_of(shown), f"{shown.trials:,}", place, letter])
     header = "rate" if what == "success" else "mean"
-    names = [rollouts.called("policy"), header, "interval", "n", "rank", "letters" if ranking.letters.readable else ""]
     highest = () if ranking.tied else ranking.names[:1]
     standing = answers.standing(pairs, answers.about_of(pairs), ranking.names, highest, rollouts.words)
     for line in (*answers.levels_disagree(pairs), *standing):
         typer.echo(line)
-    terminal.table(names, rows)
+    terminal.table([rollouts.called("policy"), header, "interval", "n", "rank", "letters" if readable else ""], rows)
     for line in ranking.remarks:
         typer.echo(line)
     if len(ranking.pairs) > 1:
-        typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {percent(confidence)}.")
-    beyond = f" and a margin of {formatting.margin(margin, 'gain' if what == 'success' else 'score')}" if margin else ""
-    typer.echo(f"Ranks and letters are based on {what}{beyond}.")
-    for note in (*ranking.letters.notes, leading_outlook(pairs)):
-        if note:
-            typer.echo(note)
+        typer.echo(f"All {len(ranking.pairs):,} pairs hold together at {formatting.percent(ranking.confidence)}.")
+    typer.echo(f"Ranks and letters are based on {basis}.")
     unknown = [name for name in rollouts.policies if name not in ranking.names]
-    if unknown:
-        typer.echo(f"Left out, because their {what} is not known: {', '.join(unknown)}.")
-    for line in (*label_lines(pairs), *(() if priced is None else (str(priced),))):
-        typer.echo(line)
-    typer.echo(f"Read as: {rollouts.design.reading()}.{files.explained(paths)}")
-    files.show_serious(findings)
-    if figure is not None:
-        typer.echo(f"Wrote {figure}")
+    left = [f"Left out, because their {what} is not known: {', '.join(unknown)}."] if unknown else []
+    for line in (*ranking.letters.notes, leading_outlook(pairs), *left, *label_lines(pairs)):
+        if line:
+            typer.echo(line)
 
 
 def _preferences(
     path: Path, columns: list[str] | None, seed: int, prior: float, confidence: float, as_json: bool
 ) -> None:
-    from surefoot.core.formatting import percent
-
     table = sf.read_preferences(path, columns=files.named_columns(columns))
     for note in table.notes:
         typer.echo(f"note: {note}", err=True)
@@ -163,5 +163,5 @@ def _preferences(
     terminal.table(["policy", "Elo", "interval", "preferences", "rank"], rows)
     typer.echo(
         f"Bradley-Terry from {found.preferences:,} preferences, a tie half a win; each interval by "
-        f"itself at {percent(confidence)}, nearly; seed {seed}. {' '.join(found.notes)}"
+        f"itself at {formatting.percent(confidence)}, nearly; seed {seed}. {' '.join(found.notes)}"
     )

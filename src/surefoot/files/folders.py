@@ -51,86 +51,115 @@ UNKNOWN = (
 )
 
 
-def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
-    """The sheets of the files that hold rollouts, and what is said of the other files."""
-    import polars as pl
+class _Sorted:
+    """Which files hold rollouts, and what is known of the others: sheets with no outcome, and names by reason."""
 
-    from surefoot.files.workbooks import is_workbook
+    def __init__(self) -> None:
+        self.sheets, self.lacking = list[tuple[Found, Sheet]](), list[tuple[Found, Sheet]]()
+        self.left, self.without, self.twice = list[str](), list[NoOutcomesError](), list[str]()
+        self.unused, self.runs, self.known = dict[str, str](), dict[str, str](), dict[tuple[int, bytes], Head]()
 
-    sheets = list[tuple[Found, Sheet]]()
-    left, heads, without = list[str](), list[Head](), list[NoOutcomesError]()
-    unused, runs = dict[str, str](), dict[str, str]()
-    known, twice = dict[tuple[int, bytes], Head](), list[str]()
-    lacking = list[tuple[Found, Sheet]]()
-    for file in files:
-        head = Head(file.path, file.name)
-        head.wanted = asked.where
-        heads.append(head)
+    def add(self, file: Found, head: Head, asked: Asked) -> None:
+        """Read one file, and put it where it belongs."""
+        sheet = self._read(file, head, asked)
+        if sheet is None:
+            return
+        copied = self._copied(file, head, sheet, asked)
+        reason = (sheet.unfinished or copied) if file.met else ""
+        if reason and asked.strict:
+            raise DataError(f"every log must be of a whole run of its own; {reason}.", source=file.name)
+        if reason:
+            self.unused[file.name] = reason
+            return
+        self.runs |= {sheet.run: file.name} if sheet.run else {}
+        (self.lacking if file.met and _lacks_outcome(sheet, asked) else self.sheets).append((file, sheet))
+
+    def _read(self, file: Found, head: Head, asked: Asked) -> Sheet | None:
+        from surefoot.files.workbooks import is_workbook
+
         if file.met and not head.size:
-            left.append(file.name)
-            continue
+            self.left.append(file.name)
+            return None
         if not file.met:
             head.refuse_unsafe()
         try:
             sheet = _workbook(head, asked, met=file.met) if is_workbook(head) else _sheet(head, asked, met=file.met)
         except NoOutcomesError as error:
-            without.append(error)
-            continue
+            self.without.append(error)
+            return None
         except DataError as error:
             if asked.strict or not file.met or _by_hand(head):
                 raise
-            unused[file.name] = f"{error}".removeprefix(f"{file.name}: ").rstrip(".")
-            continue
-        if sheet is None:
-            left.append(file.name)
-            continue
-        copied = f"the run in {runs[sheet.run]} once more" if sheet.run in runs else ""
-        first = known.setdefault((head.size, head.start), head)
-        if not copied and first is not head and _same_rollouts(first, head, sheet, asked):
-            long = int(sheet.frame.select(pl.len()).collect().item()) >= LONG
-            copied = f"the very bytes of {first.name} once more" if long else ""
-            twice += [file.name] * (file.met and not long)
-        reason = (sheet.unfinished or copied) if file.met else ""
-        if reason and asked.strict:
-            raise DataError(f"every log must be of a whole run of its own; {reason}.", source=file.name)
-        if reason:
-            unused[file.name] = reason
-            continue
-        runs |= {sheet.run: file.name} if sheet.run else {}
-        (lacking if file.met and _lacks_outcome(sheet, asked) else sheets).append((file, sheet))
+            self.unused[file.name] = f"{error}".removeprefix(f"{file.name}: ").rstrip(".")
+            return None
+        self.left += [] if sheet is not None else [file.name]
+        return sheet
+
+    def _copied(self, file: Found, head: Head, sheet: Sheet, asked: Asked) -> str:
+        """Of which file this one is a copy, as a reason to leave it out; empty where it is none."""
+        import polars as pl
+
+        first = self.known.setdefault((head.size, head.start), head)
+        if sheet.run in self.runs:
+            return f"the run in {self.runs[sheet.run]} once more"
+        if first is head or not _same_rollouts(first, head, sheet, asked):
+            return ""
+        if int(sheet.frame.select(pl.len()).collect().item()) >= LONG:
+            return f"the very bytes of {first.name} once more"
+        self.twice += [file.name] * file.met
+        return ""
+
+
+def sheets_of(files: list[Found], asked: Asked) -> tuple[list[tuple[Found, Sheet]], list[str]]:
+    """The sheets of the files that hold rollouts, and what is said of the other files."""
+    from surefoot.files.workbooks import is_workbook
+
+    found, heads = _Sorted(), list[Head]()
+    for file in files:
+        head = Head(file.path, file.name)
+        head.wanted = asked.where
+        heads.append(head)
+        found.add(file, head, asked)
+    sheets, unused = found.sheets, found.unused
     if not sheets or asked.strict:
-        sheets += lacking  # whose refusal says which columns there are
+        sheets += found.lacking  # whose refusal says which columns there are
     else:
-        left += [file.name for file, _ in lacking]
+        found.left += [file.name for file, _ in found.lacking]
     if asked.sheet is not None and not any(map(is_workbook, heads)):
         raise _check.wrong("sheet", "come with an Excel workbook; no file is one.", asked.sheet)
-    if not sheets and without:
-        raise without[0]
+    if not sheets and found.without:
+        raise found.without[0]
     if not sheets and unused:
         raise DataError(f"at least one log must be of a whole run; {_listed_by_reason(unused)}.", source="")
     if not sheets:
-        raise DataError(f"{UNKNOWN}.", source=some_names(left))
-    notes = [f"{error} It is left out." for error in without]
+        raise DataError(f"{UNKNOWN}.", source=some_names(found.left))
+    notes = [f"{error} It is left out." for error in found.without]
     if unused:
         notes.append(f"{len(unused):,} of {len(files):,} files are left out: {_listed_by_reason(unused)}.")
-    if twice:
-        notes.append(f"{some_names(twice)}: the very bytes of another file; all are counted.")
+    if found.twice:
+        notes.append(f"{some_names(found.twice)}: the very bytes of another file; all are counted.")
     again = [(file, sheet) for file, sheet in sheets if sheet.repeats and _beside(file, sheet.repeats, sheets)]
     for one in again:
         notes.append(f"{one[0].name} is left out: {one[1].repeats} beside it holds the same rollouts.")
         sheets.remove(one)
-    if left:
-        notes.append(f"{some_names(left)}: no rollouts found, so left out.")
-    whole = [sheet for _, sheet in sheets if not sheet.aggregate]
+    if found.left:
+        notes.append(f"{some_names(found.left)}: no rollouts found, so left out.")
+    return _without_totals(sheets, notes)
+
+
+def _without_totals(sheets: list[tuple[Found, Sheet]], notes: list[str]) -> tuple[list[tuple[Found, Sheet]], list[str]]:
+    """Where the rollouts themselves are there, files of totals are left out, and the notes say so."""
+    whole = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
     counted = [(file, sheet) for file, sheet in sheets if sheet.aggregate]
-    if whole and counted:
-        names = some_names([file.name for file, _ in counted], most=2)
-        notes.append(f"{names}: only totals, so left out; the rollouts themselves are here.")
-        only = _tasks([sheet for _, sheet in counted]) - _tasks(whole)
-        if only and _tasks(whole):
-            notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
-        sheets = [(file, sheet) for file, sheet in sheets if not sheet.aggregate]
-    return sheets, notes
+    if not (whole and counted):
+        return sheets, notes
+    names = some_names([file.name for file, _ in counted], most=2)
+    notes = [*notes, f"{names}: only totals, so left out; the rollouts themselves are here."]
+    tasks = _tasks([sheet for _, sheet in whole])
+    only = _tasks([sheet for _, sheet in counted]) - tasks
+    if only and tasks:
+        notes.append(f"Some tasks have totals but no rollouts: {some_names(sorted(only))}.")
+    return whole, notes
 
 
 LONG = 10
