@@ -108,6 +108,22 @@ def test_a_best_one_is_seldom_left_out_on_shared_conditions():
     assert left <= 9  # the .999 point of 60 at .05
 
 
+def test_checkpoints_that_only_a_column_tells_apart_are_read_by_it():
+    rows = [("pi0", step, int(at < hits)) for step, hits in ((1, 9), (2, 30), (3, 40)) for at in range(50)]
+    frame = pl.DataFrame(rows, schema=["policy", "step", "success"], orient="row")
+    with pytest.raises(ValueError, match=r"got 1\. If 'step' tells them apart, say columns="):
+        sf.best(sf.read(frame))
+    found = sf.best(sf.read(frame, columns={"policy": "step"}))
+    assert (found.names, found.steps) == (("3", "2", "1"), (3.0, 2.0, 1.0))
+
+
+def test_a_long_shortlist_is_printed_whole_or_says_how_many_are_left():
+    many = {f"p{place:02}": 40 for place in range(20)}
+    assert "20 of 20 may be the best (95%): p00" in str(sf.best(counted(many)))
+    assert all(name in str(sf.best(counted(many))) for name in many)
+    assert ", p18 and 2 more." in str(sf.best(counted({**many, "p20": 40})))
+
+
 def test_steps_are_read_from_names_or_from_a_column():
     assert sf.best(counted({"ckpt-2000": 9, "ckpt-10k": 40, "ckpt-4000": 20})).steps == (10_000.0, 4_000.0, 2_000.0)
     assert sf.best(counted({"a1": 9, "b2": 40, "a3": 20})).steps == ()  # they differ in more than a number
@@ -133,7 +149,10 @@ def test_rollouts_of_a_study_are_said_to_be_chosen_by_looking():
     sf.run_study(study, lambda turn: sf.Outcome(success=bool(rates[turn.policy])))
     found = sf.best(study.rollouts())
     assert [note.kind for note in found.notes] == ["could stop by looking"]
-    assert "do not hold" in str(found)
+    head, doubt, after = found.lines()
+    assert "a has the highest rate" in head
+    assert "do not hold" in doubt
+    assert after.startswith("Next: a race")  # and no statement for sizes fixed beforehand
 
 
 def test_a_pick_that_is_shown_as_good_as_all_is_not_called_zero_points_below():
@@ -163,6 +182,6 @@ def test_a_policy_without_an_outcome_is_refused_and_missing_outcomes_are_said():
         sf.best(table)
     rows = [(name, None if name == "c" and at < 5 else at % 2) for name in "abc" for at in range(20)]
     found = sf.best(sf.read(pl.DataFrame(rows, schema=["policy", "success"], orient="row")))
-    assert [note.kind for note in found.notes] == ["sizes differ", "no outcome"]
-    assert "run a race" in str(found).splitlines()[1]
+    assert [note.kind for note in found.notes] == ["outcomes missing"]  # all were run equally often
+    assert "do not hold" in str(found).splitlines()[1]
     assert "5 rollouts have no known success and were left out" in str(found)

@@ -67,6 +67,14 @@ def test_a_plan_of_three_speaks_of_rounds(here, capsys):
     assert "# The most rounds that will be run." in (here / "plan.toml").read_text()
 
 
+def test_halving_asks_for_the_best_unsaid(here, capsys):
+    words = ("--policies", "a,b,c,d", "--rule", "halve", "--budget", "90", "--assume", "0.9,0.5,0.4,0.3", "--check")
+    code, out, err = said(capsys, "create", "plan.toml", *words)
+    assert code == 0, err
+    assert "at most 90; picks a best one with chance" in out
+    assert "90 rollouts: finds the best of 4" in out
+
+
 @pytest.mark.slow
 def test_a_ranking_names_its_question_and_what_futility_costs(here, capsys):
     words = ("--policies", "a,b,c,d", "--horizon", "20", "--question", "best", "--futility", "0.1", "--check")

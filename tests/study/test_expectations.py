@@ -6,6 +6,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.study.expectations import expect, usual
+from surefoot.study.feasibility import feasible
 from surefoot.study.plans import Plan
 
 
@@ -120,3 +121,19 @@ def test_a_horizon_too_short_for_a_list_says_what_would_do():
 
 def test_long_lists_are_simulated_less_often():
     assert expect(of_list(2_000), (0.9, 0.1)).runs == 500
+
+
+def test_what_a_race_or_halving_will_take_is_its_own_most_and_its_own_chance():
+    many = tuple(f"p{place}" for place in range(8))
+    rates = tuple(0.9 - 0.1 * place for place in range(8))
+    halve = expect(sf.Plan(policies=many, question="best", rule="halve", budget=300), rates)
+    assert (halve.most, halve.rollouts, halve.runs) == (300, 300.0, 400)
+    assert 0.5 < halve.power < 1.0  # that the pick is a best one: nothing is ever claimed
+    assert "at most 300; picks a best one with chance" in str(halve)
+    race = expect(sf.Plan(policies=many, question="best", horizon=150), rates)
+    assert race.most == 150 * 9  # the leader runs twice a round
+    assert race.rollouts < race.most
+    assert "names one as the best with chance" in str(race)
+    capped = sf.Plan(policies=many, question="best", budget=300, within=0.1)
+    assert "at most 300; names one within 0.1 of the best" in str(expect(capped, rates))
+    assert feasible(capped, rates).rollouts == 300

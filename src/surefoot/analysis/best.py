@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import _check, stats
+from surefoot._arguments import write
 from surefoot.analysis.comparison_data import Asked, Subject, Target, Weights
 from surefoot.analysis.comparisons import alone, chosen
 from surefoot.analysis.rankings import guaranteed, independent
@@ -41,7 +42,11 @@ LOOKED = "could stop by looking"
 """The note of a table whose sizes were decided by looking at results."""
 UNEQUAL = "sizes differ"
 """The note of a table whose sizes may have been."""
-LISTED = 12
+MISSING = "outcomes missing"
+"""The note of a table that lacks outcomes."""
+DOUBTS = (LOOKED, UNEQUAL, MISSING)
+"""Notes on which the statements hang: they are said before them."""
+LISTED = 20
 """So many names of a shortlist are printed."""
 STEP_COLUMNS = ("step", "steps", "global_step", "training_step", "train_step", "iteration", "iterations", "epoch")
 """Columns that hold how long a policy was trained."""
@@ -115,14 +120,17 @@ class Best(Record):
         level, count = formatting.percent(self.confidence), f"{len(self.names):,}"
         bound = formatting.number(self.lower.value, self.lower.scale, "down")
         verb = "succeeds in at least" if self.measure == "success" else "scores at least"
-        looked = [str(note) for note in self.notes if note.kind in (LOOKED, UNEQUAL)]
-        lines = [self._head(), *looked, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
+        doubts = [str(note) for note in self.notes if note.kind in DOUBTS]
+        others = [str(note) for note in self.notes if note.kind not in DOUBTS]
+        if self._looked:
+            return [self._head(), *doubts, *others, self.next]
+        lines = [self._head(), *doubts, f"{self.pick} {verb} {bound} ({level}, allowing for the choice among {count})."]
         if self.selection is not None and self.selection.matters:
             lines.append(f"Its {self.selection.excess}, because it was picked as the highest.")
         if len(self.shortlist) == 1:
             lines.append(f"{self.pick} is the best of the {count} ({level}).")
         else:
-            listed = ", ".join(self.shortlist[:LISTED]) + (", ..." if len(self.shortlist) > LISTED else "")
+            listed = formatting.some_names(self.shortlist, LISTED)
             lines.append(f"{len(self.shortlist):,} of {count} may be the best ({level}): {listed}.")
         if self.regret is not None and self.regret.value <= 0.0:
             lines.append(f"{self.pick} is at least as good as each of the others ({level}).")
@@ -133,7 +141,6 @@ class Best(Record):
         if self.within is not None:
             said = "is" if self.is_within else "is not shown to be"
             lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
-        others = [str(note) for note in self.notes if note.kind not in (LOOKED, UNEQUAL)]
         return [*lines, *others, *filter(None, [self.next])]
 
     def _head(self) -> str:
@@ -150,10 +157,15 @@ class Best(Record):
         return f"For {self.about}: {self.pick} has the highest {what}, {many}{size}."
 
     @property
+    def _looked(self) -> bool:
+        """Whether sizes were decided by looking: then nothing said for fixed ones holds, and it is not printed."""
+        return any(note.kind == LOOKED for note in self.notes)
+
+    @property
     def next(self) -> str:
         """What to run to know more, and what it costs; empty where the best one is known."""
         many = len(self.shortlist)
-        if any(note.kind == LOOKED for note in self.notes):
+        if self._looked:
             return f"Next: a race may be looked at while it runs: `surefoot plan race --policies {len(self.names)}`."
         if many == 1:
             return ""
@@ -205,9 +217,10 @@ def best(
         if not group.known(what):
             raise _check.wrong("rollouts", f"hold a known {what} of every {rollouts.words.policy}; {name!r} has none.")
     if not 2 <= len(known) <= MOST:
-        raise _check.wrong(
-            "rollouts", f"hold 2 to {MOST:,} {rollouts.words.policies} with a {what}; got {len(known):,}."
-        )
+        must = f"hold 2 to {MOST:,} {rollouts.words.policies} to find the best of; got {len(known):,}."
+        step = next((name for name in map(rollouts.called, rollouts.columns) if name.lower() in STEP_COLUMNS), "")
+        cure = f"If {step!r} tells them apart, say {write('columns', {'policy': step})}." if step else ""
+        raise _check.wrong("rollouts", must, cure=cure if len(known) == 1 else "")
     sign = 1.0 if lower_is_better else -1.0
     heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in known}
     names = tuple(sorted(known, key=lambda name: (sign * heights[name], name)))
@@ -215,10 +228,11 @@ def best(
     plain = rollouts.design.unit is None and not rollouts.design.settings and not lower_is_better
     sizes = {name: known[name].known(what) for name in names}
     looked = tuple(Note(one.kind, {}) for one in rollouts.notes if isinstance(one, Note) and one.kind == LOOKED)
-    notes = looked or ((Note(UNEQUAL, {}),) if len(set(sizes.values())) > 1 else ())
+    unequal = len({group.rollouts for group in known.values()}) > 1
+    notes = looked or ((Note(UNEQUAL, {}),) if unequal else ())
     missing = sum(group.rollouts for group in known.values()) - sum(sizes.values())
     if missing:
-        notes = (*notes, Note("no outcome", {"count": missing, "measure": what}))
+        notes = (*notes, Note(MISSING, {"count": missing, "measure": what}))
     each = simultaneous_confidence(len(names), confidence, independent=apart)
     own = {name: guaranteed(alone(rollouts, name, what, each, weights)) for name in names}
     intervals = tuple(held_together(own[name], len(names), confidence, independent=apart) for name in names)
@@ -256,7 +270,7 @@ def best(
 def steps_of(rollouts: Rollouts, names: Sequence[str]) -> tuple[float, ...]:
     """How long each policy was trained: by a column that holds it, else by names that differ in a number alone."""
     for column in rollouts.columns:
-        if column.lower() in STEP_COLUMNS and column != rollouts.design.unit:
+        if rollouts.called(column).lower() in STEP_COLUMNS and column != rollouts.design.unit:
             groups = rollouts.summary(by=("policy", column))
             found = {
                 str(policy): number

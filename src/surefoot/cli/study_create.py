@@ -106,6 +106,8 @@ def create(
 
     new = not plan.exists()
     modes.settled("study create", "a new plan" if new else "an existing plan", modes.given(create, locals()))
+    if question is None and any(kind.finds_one for kind in registry.kinds(rule) if rule):
+        question = "best"
     given = {
         "policies": _names(policies),
         "title": title,

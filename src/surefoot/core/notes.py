@@ -124,6 +124,8 @@ PLAIN = {
     "any gain can be shown. If only one of them is a sample, say --setting for the other.",
     "sizes differ": "The {words.policies} were run unequally often. If how often was decided by looking at results, "
     "these statements do not hold: run a race (`surefoot plan race`).",
+    "outcomes missing": "{count:rollouts} {count:has} no known {measure} and {count:was} left out. If that hangs on "
+    "how they went, these statements do not hold.",
     "could stop by looking": "These {words.rollouts} are of a study that decided by looking who runs on and when to "
     "stop. Statements for sizes fixed beforehand do not hold for them; the study's own verdict does.",
     "capped": "Scores above {limit:g} count as {limit:g}.",

@@ -57,7 +57,7 @@ class RankingPlan(Record):
     @property
     def most(self) -> int:
         """The most rollouts there can be."""
-        return int(self.rule.horizon) * len(self.means)
+        return int(self.rule.most)
 
     @property
     def saving(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from itertools import combinations
@@ -16,6 +17,7 @@ from surefoot.reporting.style import COLOURS, FAINT, canvas, drawing, letters, n
 from surefoot.reporting.tables import cells_of, rows_under, section
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -190,8 +192,15 @@ def best_section(found: Best, figure: dict[str, Any] | None) -> dict[str, Any]:
         for name, one in zip(found.names, found.intervals, strict=True)
     ]
     table = rows_under(f"Every {found.words.policy}", header, rows)
-    lines = [line.replace("`", "") for line in found.lines()]
+    lines = [_with_commands(line) for line in found.lines()]
     return section("Which is the best, and how good is it", lines, table, figures=[figure], opened=False)
+
+
+def _with_commands(line: str) -> Markup:
+    """A line whose commands are seen to be commands."""
+    from markupsafe import Markup
+
+    return Markup(re.sub("`(surefoot [^`]*)`", r"<code>\1</code>", escape(line)))
 
 
 def caption(found: Best) -> str:

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
 
     from surefoot.planning.assumptions import Law
+    from surefoot.sequential.halving import Halve
+    from surefoot.sequential.race import Race
 
 RUNS = 2_000
 RANKED_RUNS = (10, 4_000)
 ROUNDS = {3: 400_000, 4: 100_000, 5: 40_000, 6: 5_000, 7: 500}
 """How many rounds of a ranking are simulated in a few seconds, by the number of policies; of more policies, fewer."""
+BEST_RUNS = 400
+"""Studies simulated of a race or of halving; fewer of more than 100 policies."""
 ENOUGH = 0.8
 """The chance of the right verdict under which a plan is called too small."""
 HORIZONS = (50, 100, 200, 500)
@@ -51,6 +55,7 @@ class Expectation(Record):
         would_do: Of a plan that is too small, the first horizon tried that is not; none when none of them is.
         rollouts_when_equal: Rollouts on average if the first policy were like the second; none without futility.
         power_lost: The power that stopping, or pausing, for futility costs; none without futility.
+        settles: What `power` is the chance of, where one policy of many is found: "names one as the best".
     """
 
     rates: tuple[float, ...]
@@ -64,6 +69,7 @@ class Expectation(Record):
     would_do: int | None = None
     rollouts_when_equal: float | None = None
     power_lost: float | None = None
+    settles: str = ""
 
     @property
     def too_small(self) -> bool:
@@ -79,10 +85,10 @@ class Expectation(Record):
         assumed = " v ".join(f"{rate:g}" for rate in self.rates)
         how = "exact" if self.exact else f"{self.runs:,} simulated studies, seed {self.seed}"
         chance = "above 99.99%" if 0.9999 < self.power < 1.0 else formatting.percent(self.power)
-        settled = "decides all that is asked" if len(self.rates) > 2 else "decides correctly"
+        settled = self.settles or ("decides all that is asked" if len(self.rates) > 2 else "decides correctly")
         settled = "correctly decides nothing" if self.verdict is Verdict.UNDECIDED else settled
         return (
-            f"{assumed}: {self.rollouts:.0f} rollouts on average, at most {self.most:,}; "
+            f"{assumed}: {self.rollouts:,.0f} rollouts on average, at most {self.most:,}; "
             f"{settled} with chance {chance} ({how}).{self._giving_up}"
         )
 
@@ -129,7 +135,6 @@ def expect(
         StudyError: The plan's rule does not fit it.
     """
     assumed = shares(plan, rates)
-    most = plan.horizon * len(plan.policies)
     if not plan.in_pairs:
         return _ranking(plan, rates, rng, runs, advise=advise)
     from surefoot.planning.sequential import plan_sequential
@@ -141,7 +146,7 @@ def expect(
     told = Expectation(
         rates=assumed,
         rollouts=2.0 * found.expected_pairs,
-        most=most,
+        most=most_of(plan),
         power=power,
         exact=found.exact,
         runs=found.runs,
@@ -151,6 +156,11 @@ def expect(
         power_lost=found.power_lost,
     )
     return replace(told, would_do=_would_do(plan, rates, right)) if advise and told.too_small else told
+
+
+def most_of(plan: Plan) -> int:
+    """The most rollouts that a plan can take."""
+    return 2 * plan.horizon if plan.in_pairs else int(rule_of(plan).most)
 
 
 def shares(plan: Plan, rates: Sequence[Law]) -> tuple[float, ...]:
@@ -200,12 +210,17 @@ def _ranking(
     plan: Plan, rates: Sequence[Law], rng: np.random.Generator | int, runs: int | None, *, advise: bool
 ) -> Expectation:
     from surefoot.planning.rankings import plan_ranking
+    from surefoot.sequential.halving import Halve
+    from surefoot.sequential.race import Race
 
+    rule = rule_of(plan)
+    if isinstance(rule, Race | Halve):
+        return _of_the_best(plan, rule, rates, rng, runs)
     fewest, most = RANKED_RUNS
     runs = runs or max(fewest, min(most, ROUNDS.get(len(rates), 2_000) // plan.horizon))
     _, seed = _check.generator(rng)
     again = [copy.deepcopy(rng) for _ in range(2)]  # the same draws, for what futility costs
-    found = plan_ranking(rule_of(plan), rates, rng=again[0], runs=runs)
+    found = plan_ranking(rule, rates, rng=again[0], runs=runs)
     lost = None
     if plan.futility and advise:
         plain = rule_of(plan.amended({"futility": 0.0}))
@@ -219,4 +234,25 @@ def _ranking(
         runs=runs,
         seed=seed,
         power_lost=lost,
+    )
+
+
+def _of_the_best(
+    plan: Plan, rule: Race | Halve, rates: Sequence[Law], rng: np.random.Generator | int, runs: int | None
+) -> Expectation:
+    """Of a race the chance that one is named; halving names none: of it the chance that a best one is picked."""
+    from surefoot.planning.best_of_many import plan_best
+
+    runs = runs or max(BEST_RUNS // 10, min(BEST_RUNS, 100 * BEST_RUNS // len(rates)))
+    found = plan_best(rule, rates, rng=rng, runs=runs)
+    near = "as" if plan.within is None else f"within {plan.within:g} of"
+    return Expectation(
+        rates=shares(plan, rates),
+        rollouts=found.expected_rollouts,
+        most=found.most,
+        power=found.right if found.named is None else found.named,
+        exact=False,
+        runs=found.runs,
+        seed=found.seed,
+        settles="picks a best one" if found.named is None else f"names one {near} the best",
     )

@@ -14,7 +14,7 @@ from surefoot.core import formatting
 from surefoot.core.record import Record
 from surefoot.errors import StudyError
 from surefoot.study.decision import rule_of
-from surefoot.study.expectations import ENOUGH, HORIZONS, ROUNDS, Expectation, expect, shares
+from surefoot.study.expectations import ENOUGH, HORIZONS, ROUNDS, Expectation, expect, most_of, shares
 
 if TYPE_CHECKING:
     from surefoot.planning.assumptions import Law
@@ -143,7 +143,7 @@ def feasible(
     Raises:
         StudyError: The plan's rule does not fit it.
     """
-    assumed, rollouts = shares(plan, rates), plan.horizon * len(plan.policies)
+    assumed, rollouts = shares(plan, rates), most_of(plan)
     known = {} if expected is None else {plan.question: expected.power}
     chances = {name: known[name] if name in known else _chance(one, rates, rng, runs) for name, one in _questions(plan)}
     hours = None if plan.time_budget is None else plan.time_budget.hours_for(rollouts)

@@ -438,7 +438,9 @@ class Rollouts:
         return self.counted().select(*dict.fromkeys((*wanted, "order"))).sort("order", nulls_last=True)
 
     def key(self, word: str) -> str:
-        """The table's column that a word names: its own name, or the one that the file or an answer calls it."""
+        """The table's column that a word names: what the file or an answer calls it; `policy` is always the table's."""
+        if word == "policy":
+            return word
         named = [column for column, name in self.named.items() if name == word and column in self.columns]
         if named or word in self.columns:
             return (named or [word])[0]
