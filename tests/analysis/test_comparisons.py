@@ -217,3 +217,28 @@ def test_less_is_better_turns_verdicts_and_no_numbers():
     assert plain.gain.estimate == pytest.approx(-0.4)
     assert (plain.verdict, less.verdict) == (Verdict.WORSE, Verdict.BETTER)
     assert less.p_value == pytest.approx(plain.p_value)
+
+
+def seconds(limit=None):
+    """Rollouts that took 20 to 210 s, and 60 to 250 s, on two days."""
+    rows = [(p, take + 10.0 * n, f"day {n % 2}") for p, take in (("new", 20.0), ("old", 60.0)) for n in range(20)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "score", "day"], orient="row"), high=limit)
+
+
+@pytest.mark.parametrize("less", [False, True])
+def test_scores_outside_the_stated_range_are_refused_whatever_is_asked(less):
+    pair = {"first": "new", "second": "old"}
+    for ask, given in ((sf.compare, pair), (sf.compare_by, pair | {"by": "day"}), (sf.rank, {}), (sf.best, {})):
+        with pytest.raises(sf.DataError, match=r"`score` must lie in the stated range \[0, 1\]; one is"):
+            ask(seconds(), **given, lower_is_better=less)
+    with pytest.raises(sf.DataError, match=r"`score` must lie in the stated range"):
+        sf.slices(seconds(), "new", "old", by="day")
+
+
+def test_a_time_above_the_stated_limit_counts_the_limit_whatever_is_asked():
+    table = seconds(limit=200.0)
+    assert sf.compare(table, "new", "old", lower_is_better=True).gain.estimate == pytest.approx(33.0)
+    days = sf.compare_by(table, "new", "old", by="day", lower_is_better=True)
+    assert [one.gain.estimate for one in days] == pytest.approx([34.0, 32.0])
+    assert list(sf.rank(table, lower_is_better=True).estimates) == pytest.approx([114.5, 147.5])
+    assert sf.best(table, lower_is_better=True).pick == "new"

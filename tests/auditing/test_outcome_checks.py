@@ -15,6 +15,8 @@ def test_score_outside_its_range() -> None:
     rows = [*clean(), {"policy": "new", "task": "cut", "seed": 99, "score": 7.0, "order": 99}]
     assert found(rows)["a score outside its range"] == "Scores run from 0 to 7; the stated range is [0, 1]."
     assert "a score outside its range" not in found(rows, high=10)
+    remedy = next(one.remedy for one in sf.audit(sf.read(pl.DataFrame(rows))).findings if "range" in one.about)
+    assert remedy == "State the range that the scoring allows, low= and high=; do not take it from the scores."
 
 
 def test_success_contradicts_score() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from surefoot import _check, stats
 from surefoot._arguments import write
 from surefoot.analysis.comparison_data import Asked, Subject, Target, Weights
-from surefoot.analysis.comparisons import alone, chosen
+from surefoot.analysis.comparisons import alone, chosen, limited
 from surefoot.analysis.rankings import guaranteed, independent
 from surefoot.analysis.targets import found_between, rows
 from surefoot.core import formatting
@@ -210,6 +210,7 @@ def best(
     """
     rollouts = gathered(a_table(rollouts))
     what, confidence = chosen(rollouts, measure), _check.confidence(confidence)
+    rollouts = limited(rollouts, what, lower_is_better)
     if within is not None:
         within = _check.fraction(within, "within")
     known = {str(group.key[0]): group for group in rollouts.summary()}

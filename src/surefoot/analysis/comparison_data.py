@@ -258,6 +258,11 @@ class Asked:
         each = self.rollouts.once(("summary by policy",), lambda: {one.key[0]: one for one in self.rollouts.summary()})
         return [each[name] for name in (self.first, self.second) if name in each]
 
+    def require_in_range(self) -> None:
+        """Refuse scores that the stated range does not allow."""
+        for group in self.groups if self.measure == "score" else ():
+            self.rollouts.require_in_range(group)
+
     def scores(self, values: Any) -> Scores:
         """Outcomes, or means of them, as scores; rounding may carry a mean a hair beyond its range."""
         import numpy as np

@@ -256,8 +256,7 @@ def compare(
     if target is not None:
         _check.choice(target, "target", dict.fromkeys(TARGETS))
     what = chosen(table, measure)
-    if lower_is_better and what == "score":
-        table = capped(table)
+    table = limited(table, what, lower_is_better)
     asked = Asked(table, first, second, what, weights, lower_is_better)
     bounds_at = (confidence, confidence) if gate else None
     found = plain_comparison(
@@ -266,12 +265,16 @@ def compare(
     return replace(found, outlook=outlook(found, most=table.high - table.low))
 
 
-def capped(rollouts: Rollouts) -> Rollouts:
-    """The table with scores above the stated limit counted as the limit: a rollout that ran out of time."""
+def limited(rollouts: Rollouts, measure: Measure, lower_is_better: bool) -> Rollouts:
+    """The table whose scores above the stated limit count as the limit, where less is better: time had run out.
+
+    The usual 1 is nobody's limit: scores above it are refused where they are compared.
+    """
     import narwhals as nw
 
-    over = sum(group.most is not None and group.most > rollouts.high for group in rollouts.summary())
-    if not over:
+    if not lower_is_better or measure != "score" or rollouts.high == 1.0:
+        return rollouts
+    if all(group.most is None or group.most <= rollouts.high for group in rollouts.summary()):
         return rollouts
     limit = nw.when(nw.col("score") > rollouts.high).then(nw.lit(rollouts.high)).otherwise(nw.col("score"))
     note = Note("capped", {"limit": rollouts.high})
@@ -389,6 +392,7 @@ def compare_by(
         gate: Whether to give one-sided bounds too.
     """
     what = chosen(rollouts := gathered(a_table(rollouts)), measure)
+    rollouts = limited(rollouts, what, lower_is_better)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}
     for group in rollouts.summary(by=("policy", *keys)):

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
 from surefoot.analysis.comparison_data import Asked, Found, Target, Weights
-from surefoot.analysis.comparisons import Comparison, alone, chosen, family, family_level, in_context, named_comparison
+from surefoot.analysis.comparisons import (
+    Comparison,
+    alone,
+    chosen,
+    family,
+    family_level,
+    in_context,
+    limited,
+    named_comparison,
+)
 from surefoot.analysis.judge_corrections import Correction, corrected_alone, human_corrections
 from surefoot.analysis.levels import MOST_OUTLOOKS, held_within, outlook
 from surefoot.analysis.measurements import MEASURED, Measurement, measure
@@ -85,6 +94,7 @@ def rank(
     """
     rollouts = gathered(a_table(rollouts))
     what = chosen(rollouts, measure)
+    rollouts = limited(rollouts, what, lower_is_better)
     found = ranking_of(
         unworded_pairs(
             rollouts,

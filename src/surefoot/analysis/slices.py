@@ -245,6 +245,7 @@ def slices(
     else:
         two_policies(table, first, second)
     asked = Asked(table, first, second or "", chosen(table, measure), weights)
+    asked.require_in_range()
     words = (by,) if isinstance(by, str) else tuple(by)
     cut = slice_table(asked, words, dealt=dealt)
     found = looked_at(cut, ways=ways, smallest=smallest, confidence=confidence, claim=claim, dealt=dealt)

@@ -62,8 +62,7 @@ def found_between(
     """
     two_policies(asked.rollouts, asked.first, asked.second)
     _refuse_stopped(asked)
-    for group in asked.groups if asked.measure == "score" else ():
-        asked.rollouts.require_in_range(group)
+    asked.require_in_range()
     design = asked.rollouts.design
     if paired is None and asked.rollouts.collected == "independent":
         paired = False  # each rollout drew what it met: what recurs was drawn twice

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
+from surefoot._arguments import shown
 from surefoot.stats.clusters import cluster_shape
 from surefoot.table.cells import state_range
 from surefoot.table.design import MANY, whole_numbers
@@ -92,7 +93,7 @@ def out_of_range(rollouts: Rollouts) -> list[Finding]:
             values={"least": least, "most": most, "low": rollouts.low, "high": rollouts.high},
             says=f"Scores run from {least:g} to {most:g}; the stated range is [{rollouts.low:g}, {rollouts.high:g}].",
             threatens="Every guarantee about a mean score rests on the range; none can be given.",
-            remedy=state_range(),
+            remedy=shown(state_range()),
         )
     ]
 
