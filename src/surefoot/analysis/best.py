@@ -30,6 +30,7 @@ from surefoot.stats.selection import (
     simultaneous_lower_bounds,
 )
 from surefoot.table.rollouts import Measure, Rollouts, a_table
+from surefoot.table.summaries import Group
 from surefoot.table.unit_counts import gathered
 
 HIGHEST = 3
@@ -213,15 +214,7 @@ def best(
     rollouts = limited(rollouts, what, lower_is_better)
     if within is not None:
         within = _check.fraction(within, "within")
-    known = {str(group.key[0]): group for group in rollouts.summary()}
-    for name, group in known.items():
-        if not group.known(what):
-            raise _check.wrong("rollouts", f"hold a known {what} of every {rollouts.words.policy}; {name!r} has none.")
-    if not 2 <= len(known) <= MOST:
-        must = f"hold 2 to {MOST:,} {rollouts.words.policies} to find the best of; got {len(known):,}."
-        step = next((name for name in map(rollouts.called, rollouts.columns) if name.lower() in STEP_COLUMNS), "")
-        cure = f"If {step!r} tells them apart, say {write('columns', {'policy': step})}." if step else ""
-        raise _check.wrong("rollouts", must, cure=cure if len(known) == 1 else "")
+    known = _known(rollouts, what)
     sign = 1.0 if lower_is_better else -1.0
     heights = {name: alone(rollouts, name, what, confidence, weights).estimate for name in known}
     names = tuple(sorted(known, key=lambda name: (sign * heights[name], name)))
@@ -289,6 +282,20 @@ def steps_of(rollouts: Rollouts, names: Sequence[str]) -> tuple[float, ...]:
         numbers.append(float(one["number"]) * TIMES[one["times"].lower()])
     told = rollouts.words.policy == "checkpoint" or scaled or not stem or any(word in stem for word in TRAINED)
     return tuple(numbers) if told and len(set(numbers)) == len(names) else ()
+
+
+def _known(rollouts: Rollouts, what: Measure) -> dict[str, Group]:
+    """The counts of each policy; refuses one without outcomes, and too few or too many policies."""
+    known = {str(group.key[0]): group for group in rollouts.summary()}
+    for name, group in known.items():
+        if not group.known(what):
+            raise _check.wrong("rollouts", f"hold a known {what} of every {rollouts.words.policy}; {name!r} has none.")
+    if not 2 <= len(known) <= MOST:
+        must = f"hold 2 to {MOST:,} {rollouts.words.policies} to find the best of; got {len(known):,}."
+        step = next((name for name in map(rollouts.called, rollouts.columns) if name.lower() in STEP_COLUMNS), "")
+        cure = f"If {step!r} tells them apart, say {write('columns', {'policy': step})}." if step else ""
+        raise _check.wrong("rollouts", must, cure=cure if len(known) == 1 else "")
+    return known
 
 
 def _number(value: Any) -> float | None:

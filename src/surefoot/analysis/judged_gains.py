@@ -135,8 +135,7 @@ def judged_gain(
     if not any(labels):
         return None
     low, high = rollouts.ends(measure)
-    span = high - low
-    margin = _check.margin(margin, span)
+    margin = _check.margin(margin, span := high - low)
     alike = None if measure == "score" else sum(one.alike for side in sides for one in side.values())
     how = rollouts.labelling
     drawn = how is not None and how.random
@@ -159,7 +158,8 @@ def judged_gain(
     documents = documents_of(shared, sides)
     if documents is not None and len({of for of, there in zip(documents, both, strict=True) if there}) < 2:
         return refuse("labels of one cluster", called=next(iter(rollouts.design.cluster), "cluster"))
-    judge = [sides[0][key].judge - sides[1][key].judge for key in shared]
+    ours, theirs = ([side[key].judge for key in shared] for side in sides)
+    judge = [one - other for one, other in zip(ours, theirs, strict=True)]
     human = [_gap(sides, key) if there else None for key, there in zip(shared, both, strict=True)]
     found = stats.judge_corrected_gain(
         judge, human, documents, span=span, scale="gain" if measure == "success" else "score gain",
@@ -169,21 +169,24 @@ def judged_gain(
         [side[key].human if there else None for key, there in zip(shared, both, strict=True)] for side in sides
     ]
     of_each = judge_corrected_rates(
-        ([sides[0][key].judge for key in shared], [sides[1][key].judge for key in shared]),
-        (both_human[0], both_human[1]), documents, low=low, high=high,
+        (ours, theirs), (both_human[0], both_human[1]), documents, low=low, high=high,
         scale="rate" if measure == "success" else "score", method=chosen, confidence=confidence,
     )  # fmt: skip
-    refused = None
-    if not drawn:
-        level = [(sides[0][key].judge + sides[1][key].judge) / 2.0 for key in shared]
-        apart = {"gain": draw_gap(judge, both, documents), "level": draw_gap(level, both, documents)}
-        about, z = max(apart.items(), key=lambda one: abs(one[1]))
-        if abs(z) > APART:
-            refused = Note("labels unlike the rest", {"about": about, "z": z})
+    level = [(one + other) / 2.0 for one, other in zip(ours, theirs, strict=True)]
+    refused = None if drawn else _unlike_the_rest({"gain": judge, "level": level}, both, documents)
     needed = None if refused is not None else _needed(found, confidence, margin, span)
     notes = _notes(rollouts, sides, both, found, (sum(labels), alike))
     rates = tuple(one.interval for one in of_each)
     return JudgedGain(first, second, measure, found, refused, drawn, sum(labels), alike, needed, notes, rates)
+
+
+def _unlike_the_rest(
+    judged: Mapping[str, list[float]], both: Sequence[bool], documents: list[object] | None
+) -> Note | None:
+    """Why labels that were not drawn tell nothing of the rest: the judge rates the labelled items otherwise."""
+    apart = {name: draw_gap(values, both, documents) for name, values in judged.items()}
+    about, z = max(apart.items(), key=lambda one: abs(one[1]))
+    return Note("labels unlike the rest", {"about": about, "z": z}) if abs(z) > APART else None
 
 
 def items_of(rollouts: Rollouts, measure: Measure) -> Items:

@@ -216,15 +216,8 @@ def overview(
     order = [one.policy for one in listed if one.policy in shown]
     leading = _leading(rollouts, order, what) if compared else []
     tasks = compare_by(rollouts, *leading, **level) if several and len(leading) == 2 else ()
-    curves: tuple[EvidenceCurve, ...] = ()
-    replayed: tuple[str, ...] = ()
-    if len(shown) == len(found) == 2 and len(leading) == 2:
-        curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence)
-    changes: tuple[Comparison, ...] = ()
-    if previous is not None:
-        from surefoot.analysis.changes import change
-
-        changes = change(rollouts, previous, weights=weights, **level)
+    two = len(shown) == len(found) == 2 and len(leading) == 2
+    curves, replayed = evidence_curves(rollouts, *leading, measure=what, confidence=confidence) if two else ((), ())
     return Overview(
         source=rollouts.source,
         fingerprint=rollouts.hash,
@@ -243,7 +236,7 @@ def overview(
         datasets=rollouts.names("dataset") if "dataset" in rollouts.columns else (),
         judges=rollouts.names("judge") if "judge" in rollouts.columns else (),
         previous=(previous.source or "another table") if previous is not None else "",
-        changes=changes,
+        changes=() if previous is None else _changes(rollouts, previous, weights=weights, **level),
         curves=curves,
         replayed=replayed,
         disagreements=(*disagreements(rollouts.letters, comparisons), *disagreements(rollouts.letters, tasks)),
@@ -252,6 +245,12 @@ def overview(
         best=_best(rollouts, order, what, weights, confidence) if every and len(shown) > 2 else None,
         slices=every_slices(rollouts, order, measure=what, weights=weights, confidence=confidence) if compared else (),
     )
+
+
+def _changes(rollouts: Rollouts, previous: Rollouts, **asked: Any) -> tuple[Comparison, ...]:
+    from surefoot.analysis.changes import change
+
+    return change(rollouts, previous, **asked)
 
 
 def _best(rollouts: Rollouts, known: list[str], what: Measure, weights: Weights, confidence: float) -> Best | None:

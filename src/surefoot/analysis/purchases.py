@@ -145,22 +145,15 @@ def plan_next(
         return Purchase(total, round(run / total, 9), 2 * round(more * times + units * added), width, says)
 
     words, called, every = rollouts.words, rollouts.called(keys[0]), budget // 2
-    plans, many = [], math.floor(every / repeats)
+    plans, many, each = [], math.floor(every / repeats), f"of each {words.policy} on each"
     if many:
-        plans.append(
-            bought(
-                f"{many:,} more levels of {called}, {repeats:.3g} {words.rollouts} of each {words.policy} on each",
-                many,
-                repeats,
-            )
-        )
+        told = f"{many:,} more levels of {called}, {repeats:.3g} {words.rollouts} {each}"
+        plans.append(bought(told, many, repeats))
     if repeats > 1.0:
-        plans.append(
-            bought(f"{every:,} more levels of {called}, one {words.rollout} of each {words.policy} on each", every)
-        )
+        plans.append(bought(f"{every:,} more levels of {called}, one {words.rollout} {each}", every))
     if noise is not None:
         added = every / units
-        plans.append(bought(f"{added:.3g} more {words.rollouts} of each {words.policy} on each {called}", added=added))
+        plans.append(bought(f"{added:.3g} more {words.rollouts} {each} {called}", added=added))
     if not plans:
         raise _check.wrong("budget", f"pay for one more level of {called}; {budget:,} {words.rollouts} do not.", budget)
     unknown = f"No {called} was run twice, so what more {words.rollouts} of each would add is not known."

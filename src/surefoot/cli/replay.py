@@ -115,25 +115,21 @@ def replay(
             modes.settled("replay", "files, many policies", given)
             if len(rules or ()) > 1:
                 raise ValueError("`--rule` must be given once with many policies.")
-            asked: dict[str, Any] = {
-                "question": question, "within": within, "futility": futility, "rule": rules[0] if rules else None,
-                "horizon": horizon, "confidence": confidence, "pooled": pooled, "start_order": start_order,
-                "measure": _measure(table, measure, reading.score),
-            }  # fmt: skip
-            terminal.show(sf.replay_ranking(table, **asked), as_json=as_json)
+            ranking = sf.replay_ranking(
+                table, horizon=horizon, measure=_measure(table, measure, reading.score), confidence=confidence,
+                question=question, within=within, futility=futility, pooled=pooled, rule=rules[0] if rules else None,
+                start_order=start_order,
+            )  # fmt: skip
+            terminal.show(ranking, as_json=as_json)
             return
         from surefoot.analysis.replays import replay as replayed
 
         modes.settled("replay", "files", given)
         two = files.two_policies(table, paths, first, second)
         found = replayed(
-            table,
-            *two,
-            measure=_measure(table, measure, reading.score),
-            pooled=pooled,
-            start_order=start_order,
+            table, *two, measure=_measure(table, measure, reading.score), pooled=pooled, start_order=start_order,
             **declared,
-        )
+        )  # fmt: skip
     if as_json:
         terminal.show_json(found.to_dict())
     else:

@@ -142,19 +142,32 @@ def create(
             typer.confirm(f"Fix this plan and begin the study in {without_password(store)}?", default=True, abort=True)
         begun = Study.create(declared, store, author=author)
         fixed = begun.recall().begun.body.get("list")
+    _tell(declared, plan, None if check else without_password(store), fixed, expected, possible, as_json=as_json)
+
+
+def _tell(
+    declared: Plan,
+    plan: Path,
+    place: str | None,
+    fixed: dict[str, Any] | None,
+    expected: Sequence[Any],
+    possible: Sequence[Any],
+    *,
+    as_json: bool,
+) -> None:
+    """What was created, and what to do next; nothing was where there is no place."""
     if as_json:
         body = {
             "plan": declared.to_dict(),
             "fingerprint": declared.fingerprint,
-            "store": None if check else without_password(store),
+            "store": place,
             **({} if fixed is None else {"list": fixed}),
         }
         told = {"expected": [one.to_dict() for one in expected], "feasible": [one.to_dict() for one in possible]}
         terminal.show_json({**body, **told})
-    elif check:
+    elif place is None:
         typer.echo(f"Nothing is fixed yet. Edit {plan}, then: surefoot study create {plan}")
     else:
-        place = without_password(store)
         if fixed is not None:
             typer.echo(f"Drew the order of the {fixed['length']:,} items and fixed it: SHA-256 {fixed['order'][:16]}.")
         typer.echo(f"Began {place}. Run it with a phone or keyboard: surefoot study serve {place}")

@@ -57,6 +57,16 @@ def lan_address() -> str:
             raise StudyError("This machine is on no network; give its address with --host.") from None
 
 
+READABLE = "Anyone on this network can read what is sent. Use a network that you trust, or --certificate and --key."
+
+LINKS: dict[Role, str] = {
+    "operator": "runs turns by code",
+    "runner": "learns the policies",
+    "owner": "unblinds",
+}
+"""Whose links are shown, and what they may do."""
+
+
 def serve(
     study: Study, tokens: Tokens, place: Place, *, say: Callable[[str], None] = print, notify: str | None = None
 ) -> None:
@@ -70,28 +80,19 @@ def serve(
     except ImportError as error:
         hint = "in a clone of surefoot, pip install '.[console]'"
         raise StudyError(f"The console needs the `console` extra ({error.name} is missing): {hint}.") from None
-    notifier = None if notify is None else Notifier(notify)
-    listening = listener(place)
-    port = listening.getsockname()[1]
+    notifier, listening = None if notify is None else Notifier(notify), listener(place)
     host = lan_address() if place.host in EVERYWHERE else place.host
-    address = f"{'https' if place.secure else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    shown = f"[{host}]" if ":" in host else host
+    address = f"{'https' if place.secure else 'http'}://{shown}:{listening.getsockname()[1]}"
     hosts = {*LOOPBACK, host, *place.names}
     app = create_app(study, tokens, hosts=hosts, address=address, secure=place.secure)
     app.state.service.follow(notifier)
     say(f"{study.plan}\n")
-    links: tuple[tuple[Role, str], ...] = (
-        ("operator", "runs turns by code"),
-        ("runner", "learns the policies"),
-        ("owner", "unblinds"),
-    )
-    for role, what in links:
+    for role, what in LINKS.items():
         say(f"{role:>8}  {address}/join#{tokens.of(role).reveal()}   {what}")
     if host not in LOOPBACK:
         if not place.secure:
-            say(
-                "\nAnyone on this network can read what is sent. Use a network that you trust, or "
-                "--certificate and --key."
-            )
+            say(f"\n{READABLE}")
         say(f"\nThe operator's phone:\n{terminal(f'{address}/join#{tokens.operator.reveal()}')}")
     say("\nStop with Ctrl+C. Everything recorded is kept.")
     config = uvicorn.Config(

@@ -21,6 +21,7 @@ from surefoot.files.folders import Found, polars_errors, sheets_of, walk
 from surefoot.files.importers import Sheet
 from surefoot.files.wide_tables import unpivoted
 from surefoot.table.columns import match, words_of
+from surefoot.table.findings import Finding
 from surefoot.table.normalising import Asked, Canonical, from_engine, from_polars, unread
 from surefoot.table.rollouts import Collected, Rollouts
 from surefoot.table.scoring import Scoring
@@ -208,27 +209,8 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
     notes: list[tuple[str, Noted]] = [("", note) for note in before]
     chosen = _names(sheets, policy)
     several = len(sheets) > 1
-    frames, findings, called = [], [], []
-    prepared, empty = list[_Prepared](), list[Sheet]()
-    for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
-        source = file.name
-        words = naming.words(sheet, given)
-        with polars_errors(source):
-            sheet, asked = selection.columns(sheet, given, source)
-            rows = _named(sheet, asked, name, origin, words, alone=not several)
-            frame = rows.frame
-            if asked.where:
-                kept = selection.rows(replace(sheet, frame=frame), asked, source)
-                if kept is None:
-                    empty.append(replace(sheet, frame=frame))
-                    continue
-                frame = kept
-            if rows.added and origin == "path" and not several:
-                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name), words)
-            if several and "source" not in frame.collect_schema():
-                frame = frame.with_columns(pl.lit(source).alias("source"))
-        own = replace(asked, named=rows.added, words=words)
-        prepared.append(_Prepared(source, sheet, own, rows._replace(frame=frame), frame.collect_schema()))
+    prepared, empty, findings = _prepared(sheets, chosen, given)
+    frames, called = [], []
     for files_alike in _alike(prepared):
         made_of = _canonical(files_alike)
         one_for_all = made_of[-1] is made_of[0]
@@ -265,6 +247,36 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         words=words_of(names),
         declared=_roles([sheet for _, sheet in sheets], given, table.collect_schema()),
     )
+
+
+def _prepared(
+    sheets: list[tuple[Found, Sheet]], chosen: list[tuple[Name, str]], given: Asked
+) -> tuple[list[_Prepared], list[Sheet], list[Finding]]:
+    """The sheets with a policy in each row that was asked for, those of which no row was, and what was found."""
+    import polars as pl
+
+    several = len(sheets) > 1
+    prepared, empty, findings = list[_Prepared](), list[Sheet](), list[Finding]()
+    for (file, sheet), (name, origin) in zip(sheets, chosen, strict=True):
+        source = file.name
+        words = naming.words(sheet, given)
+        with polars_errors(source):
+            sheet, asked = selection.columns(sheet, given, source)
+            rows = _named(sheet, asked, name, origin, words, alone=not several)
+            frame = rows.frame
+            if asked.where:
+                kept = selection.rows(replace(sheet, frame=frame), asked, source)
+                if kept is None:
+                    empty.append(replace(sheet, frame=frame))
+                    continue
+                frame = kept
+            if rows.added and origin == "path" and not several:
+                findings += naming.pooled(sheet.frame, _rest(sheet.frame, asked), str(name), words)
+            if several and "source" not in frame.collect_schema():
+                frame = frame.with_columns(pl.lit(source).alias("source"))
+        own = replace(asked, named=rows.added, words=words)
+        prepared.append(_Prepared(source, sheet, own, rows._replace(frame=frame), frame.collect_schema()))
+    return prepared, empty, findings
 
 
 def _roles(sheets: Sequence[Sheet], asked: Asked, there: Iterable[str]) -> dict[str, str]:

@@ -46,8 +46,7 @@ FEW = 3
 
 def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = None) -> str:
     """The page as HTML."""
-    links = RolloutLinks(report.rollouts, scripts=scripts)
-    found = report.overview
+    links, found = RolloutLinks(report.rollouts, scripts=scripts), report.overview
     chip = answers.chip(found)
     said, notes, sections = list(answers.overview_answer(found)), tables.notes(found), _sections(found, links)
     study = report.study
@@ -205,45 +204,10 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
     if found.best is not None:
         sections.append(best_section(found.best, shown_figure(drawn, "best", caption(found.best))))
     if found.comparisons:
-        several = len(found.comparisons) > 1
-        rows = [tables.comparison_row(one) for one in found.comparisons[:MOST_LISTED]]
-        which = "Every comparison" if len(rows) == len(found.comparisons) else f"The first {len(rows):,} comparisons"
-        compared = tables.rows_under(which, tables.COMPARED, rows) if several else None
-        gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
-        title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
-        lines = [
-            f"{one.first} against {one.second}: {line}"
-            for one in found.comparisons
-            if several
-            for line in answers.differing_answer(one)
-        ]
-        if len(rows) < len(found.comparisons):
-            all_of = f"{len(rows):,} of the {len(found.comparisons):,} comparisons are listed, the best policies first"
-            lines.append(f"{all_of}; a report written as .json or .md has all of them.")
-        sections.append(tables.section(title, lines, compared, figures=[gains], opened=False))
-        levels = tables.level_rows(found)
-        if levels:
-            disagree = tables.rows_under("Every level", tables.LEVELS, levels)
-            depends = "Each level by itself, at the confidence of the pair; named are columns whose levels disagree."
-            sections.append(
-                tables.section("Where the gain depends on a column", [depends], disagree, opened=not several)
-            )
+        sections += _comparison_sections(found, drawn)
     sections += slice_sections(found.slices)
     if found.tasks or found.cells:
-        lines = []
-        each: list[Any] = []
-        if found.tasks:
-            pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
-            together = f"all {len(found.tasks):,} {found.words.tasks} holding together"
-            lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
-            each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
-        scarce = _scarce(found)
-        if scarce:
-            lines.append(f"Each was met fewer than {tables.FEW} times on average: see the list of rollouts.")
-        column = found.split or found.words.task
-        title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
-        by_task = tables.section(title, lines, figures=each)
-        sections.append({**by_task, "heat": None if scarce else _heat(found, links)})
+        sections.append(_task_section(found, links, drawn))
     if found.curves:
         sections.append(_evidence(found, drawn))
     if found.bands:
@@ -256,6 +220,48 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
         sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
     added = [shown_figure(drawn, name, caption) for name, caption in captions().items() if name in drawn]
     return [*sections, tables.section("More figures", figures=added)] if added else sections
+
+
+def _comparison_sections(found: Overview, drawn: Mapping[str, Figure]) -> list[dict[str, Any]]:
+    several = len(found.comparisons) > 1
+    rows = [tables.comparison_row(one) for one in found.comparisons[:MOST_LISTED]]
+    which = "Every comparison" if len(rows) == len(found.comparisons) else f"The first {len(rows):,} comparisons"
+    compared = tables.rows_under(which, tables.COMPARED, rows) if several else None
+    gains = shown_figure(drawn, "gains", f"Gain, first minus second. {answers.reading(found)}")
+    title = f"{'Which is better' if several else 'The gain'}, for {answers.about(found)}"
+    lines = [
+        f"{one.first} against {one.second}: {line}"
+        for one in found.comparisons
+        if several
+        for line in answers.differing_answer(one)
+    ]
+    if len(rows) < len(found.comparisons):
+        all_of = f"{len(rows):,} of the {len(found.comparisons):,} comparisons are listed, the best policies first"
+        lines.append(f"{all_of}; a report written as .json or .md has all of them.")
+    sections = [tables.section(title, lines, compared, figures=[gains], opened=False)]
+    levels = tables.level_rows(found)
+    if levels:
+        disagree = tables.rows_under("Every level", tables.LEVELS, levels)
+        depends = "Each level by itself, at the confidence of the pair; named are columns whose levels disagree."
+        sections.append(tables.section("Where the gain depends on a column", [depends], disagree, opened=not several))
+    return sections
+
+
+def _task_section(found: Overview, links: RolloutLinks, drawn: Mapping[str, Figure]) -> dict[str, Any]:
+    lines: list[str] = []
+    each: list[Any] = []
+    if found.tasks:
+        pair = f"{found.tasks[0].first} against {found.tasks[0].second}"
+        together = f"all {len(found.tasks):,} {found.words.tasks} holding together"
+        lines = [f"{pair}, {together} at {formatting.percent(found.confidence)}.", *map(str, found.disagreements)]
+        each = [shown_figure(drawn, "tasks", f"Gain on each {found.words.task}. {answers.reading(found)}")]
+    scarce = _scarce(found)
+    if scarce:
+        lines.append(f"Each was met fewer than {tables.FEW} times on average: see the list of rollouts.")
+    column = found.split or found.words.task
+    title = f"{column[:1].upper()}{column[1:]} by {column[:1].lower()}{column[1:]}"
+    by_task = tables.section(title, lines, figures=each)
+    return {**by_task, "heat": None if scarce else _heat(found, links)}
 
 
 def _scarce(found: Overview) -> bool:
