@@ -235,3 +235,17 @@ def test_an_option_that_does_nothing_is_refused(capsys, results, words):
     code, out, err = said(capsys, "compare", *given)
     assert (code, out) == (64, "")
     assert f"`{next(word for word in reversed(given) if word.startswith('--'))}`" in err
+
+
+def test_times_have_a_limit_that_is_said(capsys, tmp_path):
+    file = tmp_path / "times.csv"
+    took = [(p, t + 10 * n) for p, t in (("new", 20), ("old", 60)) for n in range(20)]
+    file.write_text("policy,seconds\n" + "".join(f"{name},{time}\n" for name, time in took))
+    words = (str(file), "--score", "seconds", "--lower-is-better")
+    for command in (("compare", "--first", "new", "--second", "old"), ("rank",), ("best",)):
+        code, _, err = said(capsys, *command, *words)
+        assert (code, "State the range that the scoring allows, --low and --high" in err) == (65, True)
+        code, out, err = said(capsys, *command, *words, "--high", "200")
+        assert (code, "note: Scores above 200 count as 200." in err, "outside its range" in out) == (0, True, False)
+    code, _, err = said(capsys, "compare", *words, "--first", "new", "--second", "old", "--gate")
+    assert (code, "State the range that the scoring allows, --low and --high" in err) == (3, True)

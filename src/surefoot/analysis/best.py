@@ -9,8 +9,8 @@ from typing import Any
 
 from surefoot import _check, stats
 from surefoot._arguments import write
-from surefoot.analysis.comparison_data import Asked, Subject, Target, Weights
-from surefoot.analysis.comparisons import alone, chosen, limited
+from surefoot.analysis.comparison_data import Asked, Subject, Target, Weights, limited
+from surefoot.analysis.comparisons import alone, chosen
 from surefoot.analysis.rankings import guaranteed, independent
 from surefoot.analysis.targets import found_between, rows
 from surefoot.core import formatting

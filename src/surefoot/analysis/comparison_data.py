@@ -277,6 +277,22 @@ class Asked:
         return Combined((make,), _in_points)
 
 
+def limited(rollouts: Rollouts, measure: Measure, lower_is_better: bool) -> Rollouts:
+    """The table whose scores above the stated limit count as the limit, where less is better: time had run out.
+
+    The usual 1 is nobody's limit: scores above it are refused where they are compared.
+    """
+    import narwhals as nw
+
+    if not lower_is_better or measure != "score" or rollouts.high == 1.0:
+        return rollouts
+    if all(group.most is None or group.most <= rollouts.high for group in rollouts.summary()):
+        return rollouts
+    limit = nw.when(nw.col("score") > rollouts.high).then(nw.lit(rollouts.high)).otherwise(nw.col("score"))
+    note = Note("capped", {"limit": rollouts.high})
+    return replace(rollouts, frame=rollouts.frame.with_columns(limit.alias("score")), notes=(*rollouts.notes, note))
+
+
 def _in_points(gains: list[Gain]) -> Gain:
     (gain,) = gains
     return replace(gain, interval=replace(gain.interval, scale="gain"))

@@ -17,6 +17,7 @@ from surefoot.analysis.comparison_data import (
     Target,
     Weights,
     bounds_by,
+    limited,
     reading_of_structure,
 )
 from surefoot.analysis.levels import (
@@ -263,22 +264,6 @@ def compare(
         asked, paired=paired, target=target, confidence=confidence, margin=margin, bounds_at=bounds_at, dealt=dealt
     )
     return replace(found, outlook=outlook(found, most=table.high - table.low))
-
-
-def limited(rollouts: Rollouts, measure: Measure, lower_is_better: bool) -> Rollouts:
-    """The table whose scores above the stated limit count as the limit, where less is better: time had run out.
-
-    The usual 1 is nobody's limit: scores above it are refused where they are compared.
-    """
-    import narwhals as nw
-
-    if not lower_is_better or measure != "score" or rollouts.high == 1.0:
-        return rollouts
-    if all(group.most is None or group.most <= rollouts.high for group in rollouts.summary()):
-        return rollouts
-    limit = nw.when(nw.col("score") > rollouts.high).then(nw.lit(rollouts.high)).otherwise(nw.col("score"))
-    note = Note("capped", {"limit": rollouts.high})
-    return replace(rollouts, frame=rollouts.frame.with_columns(limit.alias("score")), notes=(*rollouts.notes, note))
 
 
 def plain_comparison(

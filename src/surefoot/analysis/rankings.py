@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Asked, Found, Target, Weights
+from surefoot.analysis.comparison_data import Asked, Found, Target, Weights, limited
 from surefoot.analysis.comparisons import (
     Comparison,
     alone,
@@ -18,7 +18,6 @@ from surefoot.analysis.comparisons import (
     family,
     family_level,
     in_context,
-    limited,
     named_comparison,
 )
 from surefoot.analysis.judge_corrections import Correction, corrected_alone, human_corrections

@@ -38,7 +38,7 @@ def best(
 
         surefoot best runs.csv --score progress
     """
-    table = files.table(paths, reading)
+    table = files.limited(files.table(paths, reading), reading.score, lower_is_better)
     found = sf.best(
         table,
         within=within,

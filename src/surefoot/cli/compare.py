@@ -192,6 +192,7 @@ def compare(
             terminal.show(sf.compare_on_list(table, *two, **asked), as_json=as_json)
         return
     table = label_options.labelled(table, human_labels, labels_method, reading.score)
+    table = files.limited(table, reading.score, lower_is_better)
     again = None if previous is None else files.table([previous], reading)
     found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
     if found is not None and mode != "files --previous":
@@ -265,7 +266,7 @@ def _files(
     except DataError as error:
         if not gate:
             raise
-        refused = gate_verdicts.not_comparable(str(error))
+        refused = gate_verdicts.not_comparable(terminal.said(error))
         compare_output.refuse(refused, form)
         gate_verdicts.end(refused, as_json=form != "text")
     findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))

@@ -243,14 +243,8 @@ def _refuse_idle(paths: list[Path], reading: Reading, rollouts: Rollouts) -> Non
             raise ValueError(f"`{option}` needs scores; there is no column of them.")
 
 
-OLD_ROLES = {
-    "task": "unit",
-    "condition": "unit",
-    "seed": "unit",
-    "repeat": "repeat",
-    "cluster": "cluster",
-    "run": "run",
-}
+OLD_ROLES = dict.fromkeys(("task", "condition", "seed"), "unit") | {word: word for word in ("repeat", "cluster", "run")}
+"""What a column is called as a role, by its name in `--column`."""
 
 
 def kept_roles(paths: Sequence[Path], rollouts: Rollouts, said: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -290,13 +284,8 @@ def _tell_pooled(rollouts: Rollouts) -> None:
     if "source" not in rollouts.columns:
         return
     split = [] if rollouts.split is None else [rollouts.split]
-    met = rollouts.polars().select("policy", *split, "source").unique()
-    times = (
-        met.group_by(pl.exclude("source"))
-        .len()
-        .filter(pl.col("len") > 1)
-        .sort("len", "policy", descending=[True, False])
-    )
+    met = rollouts.polars().select("policy", *split, "source").unique().group_by(pl.exclude("source")).len()
+    times = met.filter(pl.col("len") > 1).sort("len", "policy", descending=[True, False])
     if times.height:
         note = Note("files pooled", {"policy": times["policy"][0], "files": times["len"][0]})
         typer.echo(f"note: {note}", err=True)
@@ -447,6 +436,17 @@ def measure_of(rollouts: Rollouts, score: str | None) -> Measure:
         other = rollouts.called("score")
         typer.echo(f"note: Comparing success rates; use --score {shlex.quote(other)} for scores.", err=True)
     return what
+
+
+def limited(rollouts: Rollouts, score: str | None, lower_is_better: bool) -> Rollouts:
+    """The table whose scores above the stated limit count as the limit, where less is better; that is said."""
+    from surefoot.analysis.comparison_data import limited
+    from surefoot.analysis.comparisons import chosen
+
+    found = limited(rollouts, chosen(rollouts, "score" if score else None), lower_is_better)
+    for note in found.notes[len(rollouts.notes) :]:
+        typer.echo(f"note: {note}", err=True)
+    return found
 
 
 def progress(what: str) -> Progress:

@@ -19,7 +19,7 @@ import typer
 
 from surefoot import __version__, _plugins
 from surefoot._arguments import shown, unshown
-from surefoot.cli.terminal import printable
+from surefoot.cli.terminal import OPTIONS, printable
 from surefoot.errors import SurefootError
 
 USAGE, DATA, STOPPED = 64, 65, 130
@@ -49,19 +49,6 @@ COMMANDS = {
 
 OF_WORDS = ("rate", "compare")
 """The commands that take any number of words, tallies or files: without an option there is nothing to parse."""
-
-SAME = (
-    "unit repeat setting cluster run ignore target policy policies_in prior low high collected measure weights where "
-    "sheet first_only second_only"
-)
-OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
-    "columns": "--column",
-    "rng": "--seed",
-    "attempts": "--pass-at",
-    "first_rate": "--first",
-    "second_rate": "--second",
-}
-"""The option that gives an argument, beside the options of the command itself; messages name it, not the argument."""
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__bases__[0])
 _HELP: Any = tuple(one for one in _UsageError.__subclasses__() if one.__name__ == "NoArgsIsHelpError")

@@ -68,6 +68,7 @@ def rank(
 
     rollouts = files.table(paths, reading)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
+    rollouts = files.limited(rollouts, reading.score, lower_is_better)
     if not pool_runs:
         two_runs.refuse_two_runs(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."

@@ -13,7 +13,7 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from surefoot._arguments import unshown
+from surefoot._arguments import shown, unshown
 from surefoot.core.formatting import json_text, visible
 from surefoot.core.record import Record
 from surefoot.core.tally import Tally
@@ -24,6 +24,24 @@ CONFIDENCE = 0.95
 """Of every command that is not told another; a function of the package says its own in its signature."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Seed of the draw, where chance enters; kept in the result.")]
+
+SAME = (
+    "unit repeat setting cluster run ignore target policy policies_in prior low high collected measure weights where "
+    "sheet first_only second_only"
+)
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME.split()} | {
+    "columns": "--column",
+    "rng": "--seed",
+    "attempts": "--pass-at",
+    "first_rate": "--first",
+    "second_rate": "--second",
+}
+"""The option that gives an argument, beside the options of the command itself; messages name it, not the argument."""
+
+
+def said(error: Exception) -> str:
+    """The message of an error, its arguments as the options that every command has."""
+    return shown(unshown(error), OPTIONS)
 
 
 def tally(word: str) -> Tally:
