@@ -192,7 +192,8 @@ class Plan(Record):
         self._keep(policies=policies, policy_details=policy_details, tasks=tasks, task_details=task_details)
         self._keep(conditions=conditions_of(self.conditions, "conditions"), stages=stages_of(self.stages))
         self._keep(**{name: names(getattr(self, name), name) for name in NAMED})
-        self._keep(reset="; ".join(names(self.reset, "reset")) if isinstance(self.reset, list | tuple) else self.reset)
+        reset: Any = self.reset
+        self._keep(reset="; ".join(names(reset, "reset")) if isinstance(reset, list | tuple) else reset)
         for name in ("title", "reset", "question", "instruction", "success_stage"):
             text(getattr(self, name), name)
         if len(self.policies) < 2:
