@@ -11,7 +11,7 @@ from surefoot import PairTally, Scores, Tally, reference, stats
 from surefoot.numerics.rates import binomial
 from surefoot.numerics.rates.best_of_many import HighestOfMany
 from surefoot.reference import simultaneous_lower_bounds
-from surefoot.stats import regret_bound, selection_bias, shortlist, simultaneous_intervals
+from surefoot.stats import regret_bound, selection, selection_bias, shortlist, simultaneous_intervals
 from surefoot.stats.selection import Shortlist, simultaneous_confidence
 from tests.oracles import selection as twin
 from tests.reference import listed
@@ -209,3 +209,17 @@ def test_shortlist_and_regret_on_a_curve_of_twenty():
         regret.append(regret_bound(tallies, f"p{row.argmax()}").value)
     assert np.mean(kept) == pytest.approx(11.8, rel=0.04 + 2 * np.std(kept) / 150**0.5 / 11.8)
     assert np.mean(regret) == pytest.approx(0.18, rel=0.04 + 2 * np.std(regret) / 150**0.5 / 0.18)
+
+
+def test_the_regret_in_scores_is_that_of_all_others_and_needs_the_bound_of_few(monkeypatch):
+    rng = np.random.default_rng(5)
+    policies = {f"p{at}": Scores(rng.beta(2, 1 + at / 3, 12 + 4 * (at % 3)).round(2).tolist()) for at in range(6)}
+    full, asked = selection._upper, []
+    monkeypatch.setattr(
+        selection, "_upper", lambda *both, confidence: asked.append(1) or full(*both, confidence=confidence)
+    )
+    for name in ("p1", "p4"):
+        asked.clear()
+        found = selection.regret_bound(policies, name)
+        assert len(asked) < 5
+        assert found == selection.regret_bound(policies, name, using=full)

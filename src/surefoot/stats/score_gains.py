@@ -363,6 +363,26 @@ def score_test(first: Scores, second: Scores, *, gain: float = 0.0) -> ScoreTest
     return p_values_from(_separate(first, second), gain)
 
 
+def no_better(first: Scores, second: Scores, gain: float = 0.0) -> float:
+    """The one-sided p-value of "the gain is at most this one", from separate rollouts: half of `score_test`'s work.
+
+    Assumptions:
+        As for `score_gain`.
+
+    Example:
+        >>> from surefoot import Scores
+        >>> from surefoot.stats.score_gains import no_better
+        >>> first, second = Scores([1, 0.8, 0.9, 0.7] * 10), Scores([0.7, 0.8, 0.6] * 5)
+        >>> no_better(first, second) == score_test(first, second).above
+        True
+
+    Reference:
+        As for `score_gain`.
+    """
+    compared = _separate(first, second)
+    return score_means.one_sided(compared.test, compared.share(gain))
+
+
 def surely_undecided(first: Scores, second: Scores, *, confidence: float = 0.95, margin: float = 0.0) -> bool:
     """Whether the verdict of `score_gain` is surely "undecided", at the cost of one or two null points.
 

@@ -17,7 +17,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import Tally
 from surefoot.stats.one_sided_gains import gain_bounds, gain_sides
 from surefoot.stats.rates import clopper_pearson, clopper_pearson_lower
-from surefoot.stats.score_gains import score_gain_bound, score_test
+from surefoot.stats.score_gains import no_better, score_gain_bound
 from surefoot.stats.score_means import score_mean, score_mean_lower
 
 MOST_POLICIES = 1000
@@ -292,7 +292,10 @@ def regret_bound(
     one_size = len(tallies) == len(policies) and len({one.trials for one in tallies}) == 1
     rivals = others[:1] if one_size and using is None else others  # with equal sizes the bound rises in the estimate
     each = 1.0 - (1.0 - confidence) / len(others)
-    bounds = [(using or _upper)(policies[name], policies[picked], confidence=each) for name in rivals]
+    bounds, mine = list[Bound](), policies[picked]
+    for name in rivals:  # the highest first: most of the others are seen not to have a larger bound by one p-value
+        if using or not bounds or not _bounded(policies[name], mine, max(one.value for one in bounds), each):
+            bounds.append((using or _upper)(policies[name], mine, confidence=each))
     largest = max(bounds, key=lambda bound: bound.value)
     return replace(
         largest,
@@ -334,13 +337,20 @@ def _no_better(first: Policy, second: Policy) -> float:
     """The one-sided p-value of "the first is no better than the second", from independent rollouts."""
     if isinstance(first, Tally) and isinstance(second, Tally):
         return gain_sides(first, second).better
-    return score_test(first, second).above  # type: ignore[arg-type]
+    return no_better(first, second)  # type: ignore[arg-type]
 
 
 def _upper(first: Policy, second: Policy, *, confidence: float) -> Bound:
     if isinstance(first, Tally) and isinstance(second, Tally):
         return gain_bounds(first, second, confidence=confidence)[1]
     return score_gain_bound(first, second, "upper", confidence=confidence)  # type: ignore[arg-type]
+
+
+def _bounded(first: Policy, second: Policy, gain: float, confidence: float) -> bool:
+    """Whether the upper bound of the gain in scores is at most this one."""
+    if isinstance(first, Tally) or isinstance(second, Tally) or gain >= first.high - first.low:
+        return False
+    return no_better(second, first, -gain) <= 1.0 - confidence
 
 
 def _interval(data: Policy, confidence: float) -> Interval:
