@@ -92,6 +92,21 @@ def test_a_study_of_a_list_says_on_its_pages_what_it_is_about(tmp_path):
     assert "no item of a declared list is left out" in refused.text
 
 
+def test_halving_says_on_its_page_that_no_best_is_claimed(tmp_path):
+    of_four = {"policies": tuple("abcd"), "question": "best", "rule": "halve", "budget": 40, "horizon": None}
+    console = Console(study(tmp_path, **of_four, blinded=False))
+    runner, owner = console.client("runner"), console.browser("owner")
+    live = owner.get("/live").text
+    assert "<h2>Stage 1 of 2" in live
+    assert "<h2>Halving, so far</h2>" in live
+    while (turn := runner.post("/api/v1/turns/next").json()["turn"]) is not None:
+        runner.post(f"/api/v1/turns/{turn['number']}/record", json={"result": turn["policy"] == "b"})
+    live = owner.get("/live").text
+    assert "<h2>b is picked of 4." in live
+    assert "may be the best" not in live.lower()
+    assert "That it is the best is not claimed" in live
+
+
 def test_another_checkpoint_is_shown_to_runner_and_owner_only(tmp_path):
     file = tmp_path / "new.pt"
     file.write_bytes(b"weights 1")

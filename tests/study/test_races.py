@@ -187,3 +187,31 @@ def test_a_race_that_names_none_within_its_horizon_is_not_said_to_be_decided():
     assert study.fold.decision.state.out == ("low",)
     assert study.fold.decision.state.named is None
     assert study.status().decision == "stop: nothing more can be decided"
+
+
+def test_one_within_is_not_called_the_best_on_the_page():
+    study = raced(7, within=0.1)
+    study.unblind(reason="decided")
+    text = sf.report(study).html()
+    assert "one within 0.1 of the best is named" in text
+    assert ">the best is named<" not in text
+    assert "Settled: shown at most 0.1 above the one named." in text
+    assert "letters by the ranking" not in text
+    assert "joined after" not in text  # nobody did
+
+
+def test_halving_says_nowhere_that_one_may_be_the_best():
+    rng = random.Random(1)
+    study = begun(policies=MANY[:6], question="best", rule="halve", budget=90, horizon=None, blinded=False)
+    driven(study, lambda turn: rng.random() < RATES[turn.policy], 40)
+    found = status.account(study.fold, verified(study.store.read())).finding
+    assert found.ranking.picks
+    assert {one.standing for one in found.ranking.policies} == {"running", "stopped"}
+    driven(study, lambda turn: rng.random() < RATES[turn.policy])
+    found = status.account(study.fold, verified(study.store.read())).finding
+    assert found.ranking.policies[0].standing == "picked"
+    assert status.StudyFinding.from_dict(found.to_dict()) == found
+    text = sf.report(study).html()
+    assert "That it is the best is not claimed" in text
+    assert "one is picked" in text
+    assert not any(words in text for words in ("the best is named", "The race", ">named<", ">out<"))

@@ -40,7 +40,7 @@ def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
         figure, axes = canvas(7.2, 1.0 + row_height(len(ranking.policies)) * len(ranking.policies))
         if narrow():
             rows = [
-                (one.policy, one.interval, f"{one.letters or one.standing}  {_of(one, most)}")
+                (one.policy, one.interval, f"{one.letters}  {one.rollouts:,} of {most:,}" if one.letters else _ran(one))
                 for one in ranking.policies
             ]
             draw_intervals(axes, rows, what)
@@ -87,14 +87,15 @@ def ranking_sections(account: Account, figures: dict[str, Any]) -> list[dict[str
 def _race_section(ranking: StudyRanking, level: str, figures: dict[str, Any]) -> dict[str, Any]:
     """Who is out, who runs on, and what each did: intervals that allow for all looks."""
     lines = [*ranking.said, f"The intervals hold for all policies together, at any moment ({level})."]
-    header = ["standing", "policy", "estimate", level, "rollouts", "joined after"]
+    late = any(one.joined for one in ranking.policies)
+    header = ["standing", "policy", "estimate", level, "rollouts", *(["joined after"] if late else [])]
     rows = []
     for one in ranking.policies:
-        joined = formatting.counted(one.joined, "round") if one.joined else ""
+        joined = [formatting.counted(one.joined, "round") if one.joined else ""] if late else []
         cells = ["", ""] if one.interval is None else list(cells_of(one.interval))
-        rows.append([one.standing, one.policy, *cells, f"{one.rollouts:,}", joined])
+        rows.append([one.standing, one.policy, *cells, f"{one.rollouts:,}", *joined])
     table = rows_under("Where each policy stands", header, rows)
-    return section("The race", lines, table, figures=[figures.get("ranking")])
+    return section("Halving" if ranking.picks else "The race", lines, table, figures=[figures.get("ranking")])
 
 
 def _family(ranking: StudyRanking, level: str) -> str:
@@ -106,8 +107,19 @@ def _family(ranking: StudyRanking, level: str) -> str:
     )
 
 
-def _of(one: RankedPolicy, most: int) -> str:
-    return f"{one.rollouts:,} of {most:,}"
+def _ran(one: RankedPolicy) -> str:
+    return f"{one.standing}, {formatting.rollouts(one.rollouts)}"
+
+
+def ranking_caption(account: Account) -> str:
+    """What the figure shows, and what its words mean."""
+    ranking, within = account.finding and account.finding.ranking, account.plan.within
+    if ranking is None or ranking.still is None:
+        return "Means with their intervals, for information; letters by the ranking; rollouts used of those planned."
+    if ranking.picks:
+        return "Means with intervals that hold at any moment. Stopped: in the lower half of a stage."
+    settled = "" if within is None else f" Settled: shown at most {within:g} above the one named."
+    return f"Means with intervals that hold at any moment. Out: shown not to be the best.{settled}"
 
 
 def _policy_row(one: RankedPolicy) -> list[str]:

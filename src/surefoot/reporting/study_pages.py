@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.core import formatting, sentences
 from surefoot.core.verdict import Verdict
 from surefoot.reporting.figures import grid_figure, short
-from surefoot.reporting.page_sections import ranking_figure, ranking_sections
+from surefoot.reporting.page_sections import ranking_caption, ranking_figure, ranking_sections
 from surefoot.reporting.style import COLOURS, FAINT, INK, canvas, drawing, letters
 from surefoot.reporting.tables import COMPARED, FEW, cells_of, comparison_row, rows_under, section
 from surefoot.study.conduct import Part
@@ -124,9 +124,21 @@ def chip(account: Account, finding: StudyFinding) -> dict[str, str]:
     if account.ending is None:
         return {"kind": "undecided", "text": "not decided yet"}
     before = "exploratory: " if account.exploratory else ""
-    race = finding.ranking is not None and finding.ranking.still is not None
-    named = "the best is named" if account.ending == "verdict" else "none is named"
-    return {"kind": finding.verdict.value, "text": f"{before}{named if race else sentences.CELL[finding.verdict]}"}
+    return {
+        "kind": finding.verdict.value,
+        "text": before + (_named(account, finding) or sentences.CELL[finding.verdict]),
+    }
+
+
+def _named(account: Account, finding: StudyFinding) -> str:
+    """How finding one policy of many ended, in a word; empty where they are ranked."""
+    ranking, within = finding.ranking, account.plan.within
+    if ranking is None or ranking.still is None:
+        return ""
+    if ranking.picks:
+        return "one is picked"
+    best = "the best is named" if within is None else f"one within {within:g} of the best is named"
+    return best if account.ending == "verdict" else "none is named"
 
 
 def study_figures(account: Account) -> dict[str, Figure]:
@@ -152,8 +164,7 @@ def study_sections(account: Account, links: RolloutLinks) -> list[dict[str, Any]
         "failures": "How often each policy failed in each way.",
         "thirds": "How each policy did in each third of the study. Described, not tested.",
         "times": "A failed rollout never succeeds; the curve ends at the time limit.",
-        "ranking": "Means with their intervals, for information; letters by the ranking; rollouts used "
-        "of those planned.",
+        "ranking": ranking_caption(account),
         "sequence": f"Observed gain of {first} over {second}, pair by pair, with the interval that held at each moment "
         f"({level} over all looks).",
         "evidence": "Evidence starts at 1; if the claim is false, it reaches the line with a chance of "

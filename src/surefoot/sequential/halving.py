@@ -72,6 +72,7 @@ class Halve(SelectionRule["HalveState"]):
     summary: ClassVar[str] = "Spends a budget in stages and confirms the one picked on fresh rollouts; claims no best."
     place: ClassVar[int] = 95
     chosen_to: ClassVar[int | None] = 0
+    picks: ClassVar[bool] = True
     promise: ClassVar[str] = "halving promise"
 
     @classmethod

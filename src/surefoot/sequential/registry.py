@@ -118,6 +118,7 @@ class Offered(Record):
     widens: ClassVar[bool] = False  # whether a policy may be added while it runs
     loses: ClassVar[bool] = False  # whether a policy may be withdrawn while it runs
     finds_one: ClassVar[bool] = False  # whether it finds one policy and ranks none
+    picks: ClassVar[bool] = False  # whether that one is only picked: that it is the best is not claimed
     promise: ClassVar[str] = "ranking promise"  # the note that says what is promised, of a ranking
 
     @classmethod

@@ -31,7 +31,8 @@ class RankedPolicy(Record):
         running: Whether it runs in the next round.
         joined: After how many rounds it joined; 0 from the start.
         interval: Its mean, for reading; none before its first rollout.
-        standing: Of a race, where it stands in a word: "running", "out", "settled", "withdrawn" or "named"; of the best
+        standing: Of a race, where it stands in a word: "running", "out", "settled", "withdrawn" or "named"; of halving
+            "running", "stopped" or "picked"; of the best
             few "of the best", "may be of the best" or "out".
     """
 
@@ -83,8 +84,9 @@ class StudyRanking(Record):
         pairs: Every two of them.
         said: How much is settled, who is paused and who joined, in sentences.
         waiting: Policies that were added and join after the rounds handed out.
-        still: Of a race, how many may still be the best one; none for a ranking.
+        still: Of a race, how many may still be the best one, of halving how many run on; none for a ranking.
         regret: Of a race, how far below the best its champion is at most, once there is one.
+        picks: Whether one is only picked, as by halving: that it is the best is not claimed.
     """
 
     question: str
@@ -94,6 +96,7 @@ class StudyRanking(Record):
     waiting: tuple[str, ...] = ()
     still: int | None = None
     regret: float | None = None
+    picks: bool = False
 
     @classmethod
     def from_earlier(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -170,7 +173,9 @@ def _gain_of(state: Any, one: str, other: str) -> Interval | None:
     return found if found.trials else None
 
 
-ORDER = ("named", "running", "settled", "withdrawn", "out")
+ORDER = ("named", "picked", "running", "settled", "withdrawn", "out", "stopped")
+PICKED = {"named": "picked", "out": "stopped"}
+"""What the words of a race are where one is only picked."""
 
 
 def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
@@ -178,6 +183,8 @@ def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
     state, rule, means = cast("Any", decision.state), decision.rule, means_of_policies(fold)
     waiting = tuple(name for name in fold.plan.policies if name not in rule.names)
     words = dict(zip(state.present, state.standings, strict=True)) | ({state.named: "named"} if state.named else {})
+    if rule.picks:
+        words = {name: PICKED.get(word, word) for name, word in words.items()}
     rows = zip(rule.names, state.ranks, state.rollouts, rule.joined, strict=True)
     policies = [
         RankedPolicy(
@@ -203,6 +210,7 @@ def _race(fold: Fold, decision: RankingDecision) -> StudyRanking:
         waiting=waiting,
         still=len(state.leaders),
         regret=state.regret,
+        picks=rule.picks,
     )
 
 
