@@ -113,7 +113,7 @@ def _ran(one: RankedPolicy) -> str:
 
 def ranking_caption(account: Account) -> str:
     """What the figure shows, and what its words mean."""
-    ranking, within = account.finding and account.finding.ranking, account.plan.within
+    ranking, within = None if account.finding is None else account.finding.ranking, account.plan.within
     if ranking is None or ranking.still is None:
         return "Means with their intervals, for information; letters by the ranking; rollouts used of those planned."
     if ranking.picks:
