@@ -148,8 +148,8 @@ def opened(paths: Sequence[Path], columns: Mapping[str, str]) -> Read:
         return sf.read(what, columns=columns)
     except sf.SurefootError:
         try:
-            return sf.read_preferences(what)
-        except sf.SurefootError:
+            return sf.read_preferences(what)  # a list of files holds no preferences
+        except (sf.SurefootError, TypeError):
             return None
 
 
@@ -203,7 +203,8 @@ class Table:
         named = self.read.named.items() if isinstance(self.read, sf.Rollouts) else ()
         said = {key: name for key, name in named if key in ("policy", "success", "score")}
         told = {key: name for key, name in said.items() if all(name in grid[0] for grid in self.grids)}
-        return opened(paths, told | self.columns)
+        read = opened(paths, told | self.columns)
+        return opened(paths, self.columns) if read is None else read  # a format names its columns itself
 
     def _frame_again(self, rng: np.random.Generator) -> Read:
         rollouts = self.read

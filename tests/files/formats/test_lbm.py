@@ -52,3 +52,16 @@ def test_lbm_an_aggregate_that_disagrees_with_its_tasks_is_found(tmp_path: Path)
 def test_lbm_letters_of_a_task_in_two_panels_are_left_out(tmp_path: Path) -> None:
     rows = [f'{panel},{task},M1,"[1,0]",a' for panel, task in (("A", "Cut"), ("B", "Cut"), ("B", "Pour"))]
     assert [one.task for one in sf.read(put(tmp_path, "a.csv", HEAD + "\n".join(rows) + "\n")).letters] == ["Pour"]
+
+
+def test_lbm_panels_are_known_under_any_name(tmp_path: Path) -> None:
+    """Every aggregate was held against the rows of all panels together, and said to disagree with them."""
+    tasks = [f'{panel},{task},{{}},"[1,0]",a,{panel}{task}{{}}' for panel in "AB" for task in ("Cut", "Pour")]
+    rows = [*tasks, 'A,Aggregate - All,{},"[1,0,1,0]",a,A{}', 'B,Aggregate - All,{},"[1,0,1,0]",b,B{}']
+    text = "Panel,Task,Method,Success/Failure,CLD_Letter,note\n" + "\n".join(
+        row.format(policy, policy) for policy in ("M1", "M2") for row in rows
+    )
+    known, other = (sf.read(put(tmp_path, f"{name}.csv", text.replace("Panel", name))) for name in ("Panel", "zz"))
+    assert (known.findings, other.findings) == ((), ())
+    assert tallies(known) == tallies(other) == {("M1",): (4, 8), ("M2",): (4, 8)}
+    assert known.letters == other.letters == ()

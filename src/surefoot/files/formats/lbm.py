@@ -29,6 +29,9 @@ TOTALS = ("Num_Rollouts", "Num_Successes", "Success_Rate", "Avg_Task_Progress")
 KNOWN = frozenset(("Method", "Fraction", "Task", "Panel", "CLD_Letter", "Num_Milestones", "Task_Progress_Bins"))
 TRUTH = {"true": 1.0, "false": 0.0}
 
+Group = tuple[tuple[str | None, ...], str]
+"""The panel and the policy of a row."""
+
 
 def recognises(head: Head) -> bool:
     """The columns of the paper's tables."""
@@ -43,9 +46,10 @@ def load(head: Head) -> Sheet:
     beside = [name for name in header if name.strip() and name not in known]
     rows: list[dict[str, Any]] = []
     findings: list[Finding] = []
-    sums: dict[tuple[str | None, str], list[float]] = {}
-    whole: list[tuple[int, tuple[str | None, str], list[float]]] = []
-    letters: dict[tuple[str | None, str | None], dict[str, str]] = {}
+    sums: dict[Group, list[float]] = {}
+    whole: list[tuple[int, Group, str | None, list[float]]] = []
+    letters: dict[tuple[tuple[str | None, ...], str | None], dict[str, str]] = {}
+    panels = _panels([cells for _, cells in table], beside)
     marks: dict[str, list[int]] = {}
     for row, cells in table:
         values, mark = _list(cells[source], source, head.name, row)
@@ -53,11 +57,11 @@ def load(head: Head) -> Sheet:
             marks.setdefault(mark, []).append(left_out.line_of_row(row))
         findings += _totals(cells, values, f"{head.name}, row {row}", head.name, row)
         policy = " ".join(filter(None, (cells["Method"], cells.get("Fraction"))))
-        group = (cells.get("Panel"), policy)
+        group = tuple(cells.get(name) for name in panels), policy
         if cells.get("CLD_Letter"):
-            letters.setdefault((cells.get("Panel"), cells["Task"]), {})[policy] = str(cells["CLD_Letter"])
-        if (cells["Task"] or "").startswith("Aggregate"):
-            whole.append((row, group, values))
+            letters.setdefault((group[0], cells["Task"]), {})[policy] = str(cells["CLD_Letter"])
+        if _aggregate(cells["Task"]):
+            whole.append((row, group, cells.get("Panel"), values))
             continue
         sums.setdefault(group, []).extend(values)
         common = {"policy": policy, "task": cells["Task"], "dataset": cells.get("Panel")}
@@ -65,13 +69,13 @@ def load(head: Head) -> Sheet:
         rows += [{**common, "order": place, column: value} for place, value in enumerate(values, 1)]
     notes: list[Noted] = [*left_out.notes]
     notes += [Note("stray marks", {"mark": mark, "lines": tuple(at)}) for mark, at in marks.items()]
-    for row, group, values in whole:
+    for row, group, panel, values in whole:
         if group not in sums:  # a table of aggregates only: they are the rollouts
-            panel = {"policy": group[1], "task": "all tasks", "dataset": group[0]}
-            rows += [{**panel, column: value} for value in values]
+            own = {"policy": group[1], "task": "all tasks", "dataset": panel}
+            rows += [{**own, column: value} for value in values]
         elif len(sums[group]) != len(values) or not math.isclose(sum(sums[group]), sum(values), abs_tol=1e-6):
             findings.append(own_total(f"the aggregate in row {row}", sum(values), sum(sums[group])))
-    left = sum(group in sums for _, group, _ in whole)
+    left = sum(group in sums for _, group, _, _ in whole)
     if left:
         notes.append(f"{left} aggregate rows are left out: they repeat the rollouts of the tasks.")
     given = tuple(GivenLetters(task, tuple(of.items()), THEIRS) for task, of in _by_task(letters).items())
@@ -80,13 +84,32 @@ def load(head: Head) -> Sheet:
     )
 
 
-def _by_task(letters: dict[tuple[str | None, str | None], dict[str, str]]) -> dict[str | None, dict[str, str]]:
+def _aggregate(task: str | None) -> bool:
+    return (task or "").startswith("Aggregate")
+
+
+def _panels(table: list[dict[str, str | None]], beside: list[str]) -> list[str]:
+    """Columns that tell panels apart: Panel, and any whose every level several policies have, aggregates no others."""
+    told = ["Panel"]
+    for name in beside:
+        policies: dict[str | None, set[str | None]] = {}
+        for cells in table:
+            policies.setdefault(cells[name], set()).add(cells["Method"])
+        whole, tasks = ({c[name] for c in table if _aggregate(c["Task"]) is one} for one in (True, False))
+        if whole <= tasks and min(map(len, policies.values())) > 1:
+            told.append(name)
+    return told
+
+
+def _by_task(
+    letters: dict[tuple[tuple[str | None, ...], str | None], dict[str, str]],
+) -> dict[str | None, dict[str, str]]:
     """The letters of each task, and of all together when the table has one panel; a task in two panels has none."""
     panels = {panel for panel, _ in letters}
     told = [task for _, task in letters]
     found: dict[str | None, dict[str, str]] = {}
     for (_, task), of in letters.items():
-        if (task or "").startswith("Aggregate"):
+        if _aggregate(task):
             if len(panels) == 1:
                 found[None] = of
         elif told.count(task) == 1:
