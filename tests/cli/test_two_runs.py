@@ -87,7 +87,8 @@ def test_parts_of_one_run_are_no_two_runs(tmp_path: Path, surefoot) -> None:
     parts = [written(tmp_path, f"{task}.csv", {"m1": 36, "m2": 10}, task) for task in ("cut", "pour")]
     said = surefoot("compare", *parts, "--first", "m1", "--second", "m2")
     assert said.stdout.startswith("For these 2 settings (task): m1 is better. m1 - m2 = +65.0 points")
-    assert "two runs" not in said.stderr
+    assert "are two runs:" not in said.stderr
+    assert "By its name 'task', of one level in each file, is what was met: parts of one run." in said.stderr
 
 
 def test_a_column_that_is_constant_in_each_file_makes_no_parts_unless_it_is_what_is_met(tmp_path, surefoot) -> None:

@@ -189,6 +189,24 @@ def test_what_sounds_like_a_result_is_said() -> None:
     assert [note.kind for note in design.said] == ["sound like results"]
 
 
+def test_a_unit_that_sounds_like_a_result_is_said() -> None:
+    """Tokens that are nearly the same for both policies split a few items, in silence."""
+    said = {name: sf.read(crossed(**{name: range(100, 140)})).design for name in ("tokens", "zz")}
+    assert {name: design.unit for name, design in said.items()} == {"tokens": "tokens", "zz": "zz"}
+    assert [[note.kind for note in design.said] for design in said.values()] == [["result is unit"], []]
+    assert sf.read(crossed(tokens=range(100, 140))).declare(unit="tokens").design.said == ()
+
+
+@pytest.mark.parametrize(("label", "asked"), [("s{}", ["met unequally"]), ("{}7", [])])
+def test_words_of_many_levels_met_in_unequal_shares_are_asked_about(label: str, asked: list[str]) -> None:
+    """A quarter of tables of 30 scenes that each policy met 1 to 9 times misled, and nothing was said."""
+    rng = np.random.default_rng(0)
+    rows = [(p, label.format(s), k % 2) for p in "ab" for s in range(30) for k in range(rng.integers(1, 10))]
+    read = sf.read(pl.DataFrame(rows, schema=["policy", "zz", "success"], orient="row"))
+    assert (read.design.roles, [note.kind for note in read.design.said]) == ({"zz": "nothing"}, asked)
+    assert read.declare(ignore="zz").design.said == ()
+
+
 # --- Without a unit
 
 

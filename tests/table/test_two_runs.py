@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import surefoot as sf
-from surefoot.table.two_runs import sources, two_runs
+from surefoot.table.two_runs import sources, told_by_name, two_runs
 
 
 def file(folder: Path, name: str, rows: str) -> Path:
@@ -42,3 +42,19 @@ def test_a_folder_holds_the_files_in_it(tmp_path: Path) -> None:
     rollouts = sf.read(paths)
     assert [len(sources(rollouts, path)) for path in paths] == [1, 1]
     assert sources(rollouts, tmp_path / "other") == []
+
+
+@pytest.mark.parametrize(("name", "runs", "kind"), [("task", False, "parts by name"), ("zz", True, "runs unless met")])
+def test_where_a_name_decides_it_is_said_and_a_role_that_is_said_wins(
+    tmp_path: Path, name: str, runs: bool, kind: str
+) -> None:
+    """Files of one task each were one run or two by what the column is called, in silence; --unit zz did not help."""
+    paths = [file(tmp_path, f"{task}.csv", f"new,{task},1\nnew,{task},0\nold,{task},1\n") for task in "ab"]
+    for path in paths:
+        path.write_text(path.read_text().replace("task", name))
+    rollouts = sf.read(paths)
+    assert (two_runs(rollouts, paths) is not None) == runs
+    assert [(note.kind, note.values["column"]) for note in told_by_name(rollouts, paths)] == [(kind, name)]
+    for said, one_run in (({"unit": name}, True), ({"ignore": name}, False)):
+        assert (two_runs(rollouts.declare(**said), paths) is None) == one_run
+        assert told_by_name(rollouts.declare(**said), paths) == ()

@@ -12,7 +12,6 @@ import typer
 
 import surefoot as sf
 from surefoot.cli import files, label_options, modes, terminal, two_runs
-from surefoot.table.two_runs import two_runs as runs_of
 
 ENDINGS = (".html", ".htm", ".pdf", ".md", ".tex", ".json")
 INCHES = {"in": 1.0, "mm": 1 / 25.4, "cm": 1 / 2.54, "pt": 1 / 72}
@@ -84,7 +83,7 @@ def report(
     modes.settled("report", "files", given)
     rollouts = files.table(paths, reading, collected=collected)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
-    two = None if pool_runs else runs_of(rollouts, [str(path) for path in paths])
+    two = None if pool_runs else two_runs.runs_of(rollouts, [str(path) for path in paths])
     if two is not None and previous is not None:
         raise ValueError(
             "`--previous` must be left out when two files hold the same policies: the second is the earlier."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -60,8 +60,6 @@ def pair_of_runs(
     pool: bool,
 ) -> TwoRuns | None:
     """The two runs to compare: a run and the previous one, or two files that hold the same policies."""
-    from surefoot.table.two_runs import two_runs
-
     path, before = previous
     if before is not None:
         if any(asked):
@@ -70,11 +68,9 @@ def pair_of_runs(
                 "with itself."
             )
         return TwoRuns(rollouts, before, _apart([" ".join(paths), str(path)]))
-    found = None if pool else two_runs(rollouts, paths)
+    found = None if pool else runs_of(rollouts, paths)
     if found is not None and any(asked):
-        refuse_two_runs(
-            rollouts, paths, f"Compare {rollouts.words.policies} of one file, or leave out --first and --second."
-        )
+        _refuse(found, paths, f"Compare {rollouts.words.policies} of one file, or leave out --first and --second.")
     return None if found is None else TwoRuns(*found, _apart(paths))
 
 
@@ -84,15 +80,27 @@ def _apart(paths: Sequence[str]) -> tuple[str, str]:
     return (one, other) if one != other else (str(paths[0]), str(paths[1]))
 
 
+def runs_of(rollouts: Rollouts, paths: Sequence[str | Path]) -> tuple[Rollouts, Rollouts] | None:
+    """The two runs that two files hold, if they do; a note where a name decided it."""
+    from surefoot.table.two_runs import told_by_name, two_runs
+
+    for note in told_by_name(rollouts, paths):
+        typer.echo(f"note: {note}", err=True)
+    return two_runs(rollouts, paths)
+
+
 def refuse_two_runs(rollouts: Rollouts, paths: Sequence[str | Path], instead: str) -> None:
     """Refuse two runs where one is asked for."""
-    from surefoot.table.two_runs import two_runs
-
-    runs = two_runs(rollouts, paths)
+    runs = runs_of(rollouts, paths)
     if runs is not None:
-        shared = sorted(set(runs[0].policies) & set(runs[1].policies))
-        names = ", ".join(map(repr, shared[:4])) + (" and others" if len(shared) > 4 else "")
-        raise DataError(
-            f"{paths[0]} and {paths[1]} must hold different {rollouts.words.policies}; both hold {names}, so they are "
-            f"two runs. {instead} To treat them as one run: --pool-runs."
-        )
+        _refuse(runs, paths, instead)
+
+
+def _refuse(runs: tuple[Rollouts, Rollouts], paths: Sequence[str | Path], instead: str) -> NoReturn:
+    words = runs[0].words
+    shared = sorted(set(runs[0].policies) & set(runs[1].policies))
+    names = ", ".join(map(repr, shared[:4])) + (" and others" if len(shared) > 4 else "")
+    raise DataError(
+        f"{paths[0]} and {paths[1]} must hold different {words.policies}; both hold {names}, so they are two runs. "
+        f"{instead} To treat them as one run: --pool-runs."
+    )

@@ -30,7 +30,7 @@ from surefoot.console.middleware import LOOPBACK, POLICY, Guard
 from surefoot.console.operations import Refusal
 from surefoot.console.pages import REPORT_POLICY
 from surefoot.reporting import answers
-from surefoot.table.two_runs import two_runs
+from surefoot.table.two_runs import told_by_name, two_runs
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_KEPT = 50
@@ -127,7 +127,7 @@ class LocalPage:
     def report(self, paths: Sequence[Path], *, confidence: float = 0.95) -> dict[str, Any]:
         """Make a report of files and keep it."""
         rollouts = sf.read(paths[0] if len(paths) == 1 else list(paths))
-        notes: list[str] = [str(note) for note in rollouts.notes]
+        notes: list[str] = [str(note) for note in (*rollouts.notes, *told_by_name(rollouts, paths))]
         before: sf.Rollouts | None = None
         runs = two_runs(rollouts, paths)
         if runs is not None:

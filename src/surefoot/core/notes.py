@@ -184,6 +184,14 @@ PLAIN = {
     "are looked at.",
     "uneven partners": "Some {unit} was met more often by one of the two: for the test as many of its {words.rollouts} "
     "as the other has are drawn, with a fixed seed.",
+    "result is unit": "{column!r} sounds like a result of the {words.rollout}; by the shape of the table it is the "
+    "unit. If the {words.rollout} caused it, say --ignore {column}.",
+    "met unequally": "{column!r} has no part in the answer: it was met in unequal shares. If each {words.policy} was "
+    "to meet it, say --unit {column}; if not, --ignore {column}.",
+    "parts by name": "By its name {column!r}, of one level in each file, is what was met: parts of one run. If they "
+    "are two runs, say --ignore {column}.",
+    "runs unless met": "{column!r} has one level in each file. If it is what was met, say --unit {column}: parts of "
+    "one run.",
     "counted runs": "{column!r} counts, and its name says trainings: what a whole training shares counts. If it counts "
     "tries, say --repeat {column}.",
     "counter meets": "{column!r} counts; by its name, its number 7 is the same start for every {words.policy}. If it "

@@ -41,6 +41,9 @@ MEETS = frozenset(
 RUN_NAMES = frozenset(("run", "train_seed", "training_seed", "run_seed", "model_seed"))
 """Names of a counter of trainings."""
 
+UNLIKE = "not met alike by the policies"
+"""Why a column of many levels has no role."""
+
 RESULTS = frozenset(
     (
         *("success", "succeeded", "score", "reward", "return", "progress", "stage", "fail", "failed", "failure"),
@@ -282,6 +285,8 @@ class _Decision:
                 self._unset(name)
         self._roles(self._distinct(chosen))
         self._own_cells()
+        if not self._has("unit", "setting", "cluster"):
+            self._ask([name for name in left if name not in chosen])
         return taken
 
     def _said(self, name: str, role: str) -> _Taken:
@@ -354,8 +359,17 @@ class _Decision:
         if len(self.labels.columns[name]) < MANY and name not in self.said_again:
             self.taken[name] = _Taken("watched", "met in shares that differ by chance: looked at, not compared within")
         else:
-            why = "repeats the outcome" if name in self.said_again else "not met alike by the policies"
+            why = "repeats the outcome" if name in self.said_again else UNLIKE
             self.taken[name] = _Taken("nothing", why)
+
+    def _ask(self, names: Sequence[str]) -> None:
+        """Ask about words of many levels that recur for every policy, where nothing says what was met."""
+        labels = self.labels
+        for name in names:
+            column = labels.columns[name]
+            recurs = labels.rows.sum() >= 2 * labels.policies * len(column)
+            if self.taken[name].why == UNLIKE and recurs and None in map(as_number, column.levels):
+                self.said.append(Note("met unequally", {"column": self._called(name)}))
 
     def _distinct(self, chosen: Sequence[str]) -> list[str]:
         """Row 6: of columns that divide the rows alike one stays; not the one that sounds like a result."""

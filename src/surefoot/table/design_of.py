@@ -43,8 +43,13 @@ def design_of(rollouts: Rollouts) -> Design:
         said_again=_said_again(frame, left),
     )
     results = tuple(column.name for column in made.of("watched") if column.result)
-    said = (Note("sound like results", {"columns": results}),) if results else ()
-    return replace(made, said=(*made.said, *said))
+    said = [*made.said]
+    if results:
+        said.append(Note("sound like results", {"columns": results}))
+    unit = made.unit_column
+    if unit is not None and unit.result and unit.key not in rollouts.declared:
+        said.append(Note("result is unit", {"column": unit.name}))
+    return replace(made, said=tuple(said))
 
 
 def telling(
