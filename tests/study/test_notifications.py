@@ -119,6 +119,16 @@ def test_a_target_that_hangs_or_is_away_holds_no_result_up(target, monkeypatch, 
     assert "told" in caplog.text
 
 
+def test_a_command_that_hangs_is_ended_with_all_that_it_started(tmp_path, monkeypatch):
+    """Its child held the terminal's pipe: `surefoot study run ... | tee log` did not end before it."""
+    monkeypatch.setattr(notifications, "PATIENCE", 0.3)
+    notifier, late = Notifier(f"(sleep 0.8; touch {tmp_path / 'late'}); true"), tmp_path / "late"
+    notifier.tell("error", "stopped")
+    notifier.close(0.1)
+    time.sleep(1.2)
+    assert not late.exists()
+
+
 @pytest.mark.parametrize("target", ["", "  ", "ftp://lab/hook", "http://"])
 def test_what_cannot_be_told_is_refused(target):
     with pytest.raises(ValueError, match="`notify` must be a command, or an address such as"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Sequence
 from typing import Any
 
 from surefoot.errors import StudyError
 from surefoot.runners.outcomes import CrashError, Outcome
+from surefoot.study.notifications import end
 from surefoot.study.plans import Plan
 from surefoot.study.schedules import Turn
 
@@ -88,13 +88,13 @@ class Command:
             try:
                 said, _ = process.communicate(told.encode(), timeout=limit)
             except subprocess.TimeoutExpired:
-                _end(process)
+                end(process)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     said, _ = process.communicate(timeout=2.0)  # what it had said by then
                 return None, said or b""
             finally:
                 if process.poll() is None:
-                    _end(process)
+                    end(process)
         if process.returncode in MISTYPED:  # the shell's word that there is no such command: no rollout was run
             raise StudyError(f"The command cannot be run: exit code {process.returncode}. Nothing was recorded.")
         return process.returncode, said or b""
@@ -137,19 +137,6 @@ class Command:
             "unreadable",
             f'the last line must be the result, such as true, 0.5 or {{"result": true}}; got {last[:200]!r}',
         )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the command and all that it started."""
-    for word in (signal.SIGTERM, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                os.killpg(process.pid, word)
-            else:
-                process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(2.0)
-            return
 
 
 def _environment(turn: Turn) -> dict[str, str]:

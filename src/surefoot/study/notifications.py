@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
 import queue
+import signal
 import subprocess
 import threading
 import time
@@ -56,7 +58,8 @@ class Notifier:
         self._told: set[tuple[Any, ...]] = set()
         self._waiting: queue.Queue[dict[str, Any]] = queue.Queue()
         self._worker: threading.Thread | None = None
-        self._first = True
+        self._running: subprocess.Popen[bytes] | None = None
+        self._first, self._over = True, False
 
     def saw(self, status: Status) -> None:
         """Look at a study, and tell what is new: how it ended, or that it waits for one device. The first look tells
@@ -91,16 +94,21 @@ class Notifier:
     def close(self, patience: float = LAST) -> None:
         """Wait a little for what is not sent yet, and say if something was not."""
         until = time.monotonic() + patience
-        while self._waiting.unfinished_tasks and time.monotonic() < until:
+        while self._waiting.unfinished_tasks and not self._over and time.monotonic() < until:
             time.sleep(0.02)
-        if self._waiting.unfinished_tasks:
+        if self._waiting.unfinished_tasks and not self._over:
             LOG.warning("surefoot: %s did not answer within %g s: it was not told everything.", self._shown(), patience)
+            self._over = True
+            if self._running is not None:
+                end(self._running)
 
     def _work(self) -> None:
         while True:
             body = self._waiting.get()
             fault = ""
             for number in range(TRIES):
+                if self._over:
+                    return
                 if number:
                     time.sleep(PAUSE * number)
                 fault = self._sent(json.dumps(body).encode())
@@ -120,18 +128,39 @@ class Notifier:
                 ) as answer:
                     answer.read(1)
             else:
-                ran = subprocess.run(
-                    self.target, shell=True, input=body, timeout=PATIENCE, check=False, stdout=subprocess.DEVNULL
-                )
-                return f"exit code {ran.returncode}" if ran.returncode else ""
+                return self._commanded(body)
         except subprocess.TimeoutExpired:
             return f"no end after {PATIENCE:g} s"
         except (OSError, ValueError, urllib.error.URLError) as error:
             return str(getattr(error, "reason", error))
         return ""
 
+    def _commanded(self, body: bytes) -> str:
+        nothing, pipe = subprocess.DEVNULL, subprocess.PIPE
+        with subprocess.Popen(self.target, shell=True, stdin=pipe, stdout=nothing, start_new_session=True) as process:
+            self._running = process
+            try:
+                process.communicate(body, timeout=PATIENCE)
+            finally:
+                end(process)
+        return f"exit code {process.returncode}" if process.returncode else ""
+
     def _shown(self) -> str:
         return without_password(self.target) if self._is_url else f"The command {self.target!r}"
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a command, begun as a session of its own, and all that it started."""
+    for word in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if os.name == "posix":
+                os.killpg(process.pid, word)
+            else:
+                process.kill()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(2.0)
 
 
 def _checkpoints(plan: Plan) -> list[tuple[Policy, Path]]:
