@@ -426,7 +426,7 @@ def test_stages_and_tags_are_one_tap_each_and_the_task_is_told(chromium, program
     chips = page.inner_text("#chips").split("\n")
     assert "mug" in chips
     assert set(chips) & {"left", "right"}
-    assert not page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+    assert not page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth")
     page.tap("#start")
     page.wait_for_timeout(400)
     page.tap("#tags >> text=dropped")

@@ -234,6 +234,21 @@ def test_the_page_of_a_lab_reads_its_plan_and_folds_what_was_met_a_few_times():
     assert "incomplete pairs" not in page
 
 
+@pytest.mark.parametrize("poses", [3, 8])
+def test_one_number_of_conditions_is_told(poses):
+    """A page said "13 conditions", "the 17 conditions" and "condition 12" of one study: it is compared by task."""
+    tasks, names = ("mug", "towel"), tuple(str(number) for number in range(poses))
+    plan = {"policies": ("a", "b", "c"), "rule": None, "tasks": tasks, "conditions": names, "environments": "shared"}
+    study = begun(blinded=False, horizon=30, futility=0.0, **plan)
+    for turn in study.next_turns(72):  # more than the rule needs
+        study.record(turn, turn.policy == "a")
+    made = sf.report(study)
+    assert made.study.counts.surplus
+    assert "voided" not in {one.about for one in made.overview.audit.findings}
+    facts = made.html().split('<p class="facts">')[1].split("</p>")[0]
+    assert facts.endswith("2 tasks" if poses == 8 else "3 conditions")
+
+
 def test_poses_of_one_task_are_not_those_of_another():
     """A page said "5 tasks" of four tasks with five poses each, and pooled pose 1 of the mug with that of the towel."""
     tasks = tuple({"name": name, "conditions": {"pose": 3}} for name in ("mug", "towel"))

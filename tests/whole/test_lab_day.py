@@ -133,7 +133,7 @@ checkpoint = "pi0.safetensors"
 name = "act"
 checkpoint = "0123abcd"
 [[policies]]
-name = "dp"
+name = "diffusion"
 
 [[tasks]]
 name = "mug"
@@ -152,7 +152,7 @@ name = "cube"
 conditions = {pose = 5}
 """
 """Three policies, four tasks with twenty poses, two arms, two people, a rubric of five levels and six hours."""
-SKILL = {"pi0": 0.75, "act": 0.6, "dp": 0.4, "octo": 0.5}
+SKILL = {"pi0": 0.75, "act": 0.6, "diffusion": 0.4, "octo": 0.5}
 OTHER = "The checkpoint of pi0 is not the one that the plan names"
 RIGS = ("left arm", "right arm")
 LEVELS = ("", "reached", "grasped", "lifted", "placed")
@@ -178,7 +178,9 @@ class Lab:
 
     def look(self, person, name):
         self.seen += 1
-        assert not person.page.evaluate("() => document.documentElement.scrollWidth > innerWidth"), name
+        assert not person.page.evaluate(
+            "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
+        ), name
         if self.pictures is not None:
             person.page.screenshot(path=self.pictures / f"{self.seen:02d}-{name}.png", full_page=True)
 
@@ -358,7 +360,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
     desk, phone = chromium.new_context(**DESK).new_page(), chromium.new_context(**PHONE).new_page()
     for page, name in ((desk, "desk"), (phone, "phone")):
         page.goto((tmp_path / "lab.html").as_uri())
-        assert not page.evaluate("() => document.documentElement.scrollWidth > innerWidth")
+        assert not page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth")
         if pictures is not None:
             page.screenshot(path=pictures / f"report-{name}.png", full_page=True)
     text = desk.inner_text("body")
@@ -390,7 +392,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
     assert sum(one.count for one in found.modes) == table.filter(table["valid"])["failure"].is_not_null().sum()
     ranked = ranking_of(study.fold)
     assert sum(one.rollouts for one in ranked.policies) == known.counted
-    assert set(table["policy"]) == {"pi0", "pi0, checkpoint 2", "act", "dp", "octo"} == set(study.fold.policies)
+    assert set(table["policy"]) == {"pi0", "pi0, checkpoint 2", "act", "diffusion", "octo"} == set(study.fold.policies)
     for name in study.fold.policies:
         assert table.filter(table["valid"] & (table["policy"] == name)).height == sum(
             one.rollouts for one in found.stages if one.policy == name

@@ -64,7 +64,8 @@ def draw_band(
         axes.plot(xs, ys, color=OTHER, linewidth=1.0, linestyle=(0, (5, 2)))
         _label(axes, f"{other.method} band", OTHER, _crossing(xs, ys, 0.68), 0.68, left=True, size=9.0)
     height = max(0.62 if other is None else 0.36, band.uppers[0] + 0.12)  # clear of the quantiles marked
-    _label(axes, "worst case", WORST, _crossing(xs, worst, height), height, left=True)
+    at = _crossing(xs, worst, height)
+    _label(axes, "worst case", WORST, at, height, left=at - low > (0.45 if style.narrow() else 0.2) * span)
     _label(axes, "observed", OBSERVED, _crossing(xs, observed, 0.4), 0.4, left=False)
     _mark_mean(axes, band)
     _mark_quantiles(axes, band, quantiles)

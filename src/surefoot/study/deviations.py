@@ -143,8 +143,8 @@ def _changed(name: str, before: Plan, after: Plan) -> list[str]:
     if name not in DETAILS.values():
         return [f"{name.replace('_', ' ')} from {_shown(getattr(before, name))} to {_shown(getattr(after, name))}"]
     known = [{part.name: part for part in getattr(plan, name)} for plan in (before, after)]
-    found = []
-    for each in dict.fromkeys(key for parts in known for key in parts):
+    found, left = [], getattr(after, next(listed for listed, details in DETAILS.items() if details == name))
+    for each in (key for key in dict.fromkeys(key for parts in known for key in parts) if key in left):
         old, new = ({} if each not in parts else parts[each].to_dict() for parts in known)
         found += [
             f"{field.replace('_', ' ')} of {each} from {_shown(old.get(field))} to {_shown(new.get(field))}"

@@ -71,6 +71,9 @@ def _levels(turn: Turn) -> dict[str, str]:
     return {name: level for name, level in named.items() if level}
 
 
+FEW = 12
+"""Where there are more, or tasks have conditions of their own ("pose 1" of one is not that of another), rollouts are
+compared by task alone."""
 LOOKED = Note("could stop by looking")
 INSIDE = "it is a study's; name its file to read it by itself"
 """Why a study that lies in a folder of results is not read with them: they may be its own rollouts once more."""
@@ -112,8 +115,8 @@ def sheet_of(path: Path, name: str) -> Sheet:
 def _drawn(fold: Fold, columns: Sequence[str]) -> dict[str, str]:
     shared = fold.plan.environments == "shared"
     watched = {} if shared else {name: "watched" for name in ("task", "condition") if name in columns}
-    own = fold.plan.uneven and "condition" in columns  # "pose 1" of one task is not that of another
-    return watched | ({"condition": "ignore"} if own else {})
+    own = fold.plan.uneven or (fold.plan.tasks and len(fold.plan.contexts) > FEW)
+    return watched | ({"condition": "ignore"} if own and "condition" in columns else {})
 
 
 def _frame(fold: Fold) -> pl.DataFrame:
