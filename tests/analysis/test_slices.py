@@ -125,3 +125,52 @@ def test_the_p_value_of_a_search_on_both_sides_is_of_both_sides():
     assert found.p_of(one) == min(1.0, 2.0 * one.p_value)
     for one in found.slices:
         assert (found.p_of(one) <= 0.05) == (one.verdict is not Verdict.UNDECIDED)
+
+
+def test_what_is_worse_somewhere_may_be_better_on_average():
+    """In the dim one task of many rollouts fell, three of few rose: each task weighs the same in the average."""
+    sizes = {"A": (200, 120, 180), "B": (9, 6, 4), "C": (9, 6, 4), "D": (9, 6, 4)}
+    rows = [
+        (who, task, light, int(i < (won if light == "dim" else 0.8 * size)))
+        for task, (size, *both) in sizes.items()
+        for who, won in zip(("new", "old"), both, strict=True)
+        for light in ("dim", "day")
+        for i in range(size)
+    ]
+    found = sf.slices(table(rows, ["policy", "task", "lighting", "success"]), "new", "old")
+    dim = next(one for one in found.claimed if one.name == "lighting=dim")
+    assert (dim.verdict, dim.somewhere) == (Verdict.WORSE, True)
+    assert dim.interval.low < 0.0 < dim.estimate == dim.interval.estimate < dim.interval.high
+    assert "138/227 v 192/227, worse in some of its cells, not on average  p < 0.0001" in str(found)
+
+
+@pytest.mark.parametrize("failures", [0, 1])
+def test_where_hardly_anything_failed_no_small_drop_is_promised(failures):
+    rows = [(who, light, c, 1) for who in ("new", "old") for light in "ab" for c in "xyz" for _ in range(10)]
+    rows[:failures] = [("new", "a", "x", 0)] * failures
+    ((ours, theirs, drop),) = sf.slices(table(rows, ["policy", "lighting", "clutter", "success"]), "new", "old").noticed
+    assert (ours, theirs) == (10, 10)
+    assert drop > 0.6  # six failures of ten are found, five are not
+
+
+def test_pairs_that_agree_promise_no_drop_of_nothing():
+    rows = [(who, f"s{i}", "ab"[i % 2], int(i % 7 > 0)) for who in ("new", "old") for i in range(60)]
+    ((_, _, drop),) = sf.slices(table(rows, ["policy", "scene", "lighting", "success"]), "new", "old").noticed
+    assert 0.2 < drop < 0.4
+
+
+def test_a_drop_is_found_more_easily_where_all_of_the_error_is_on_one_side():
+    both, worse = (sf.slices(table(*grid(drop=0.0)), "new", "old", claim=claim).noticed for claim in ("both", "worse"))
+    assert [one[:2] for one in worse] == [one[:2] for one in both]
+    assert [one[2] for one in worse] < [one[2] for one in both]
+
+
+def test_scores_of_one_mean_are_not_told_apart_by_their_spread():
+    """Three rollouts against sixty in every cell, 0 or 1 against about a half: means are the same."""
+    rng = np.random.default_rng(4)
+    cells = list(itertools.product(("dim", "lamp", "day"), ("none", "some"), "ABCD"))
+    rows = [("new", *cell, float(rng.random() < 0.5)) for cell in cells for _ in range(3)]
+    rows += [("old", *cell, round(float(rng.beta(5, 5)), 3)) for cell in cells for _ in range(60)]
+    found = sf.slices(table(rows, ["policy", "lighting", "clutter", "pose", "score"]), "new", "old")
+    assert found.claimed == ()
+    assert "Unequal numbers of rollouts: Holm" in found.how

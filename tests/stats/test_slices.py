@@ -44,6 +44,14 @@ def test_slices_without_a_failure_tell_nothing():
     assert found.local_error == 0.5  # one slice alone may spend all of one side
 
 
+def test_arms_of_one_size_are_not_lopsided():
+    first, second = np.array([4.0, 8.0, 0.0]), np.array([8.0, 4.0, 5.0])
+    each = np.array([[1.0, 0, 1], [0, 1, 1], [1, 1, 1]])
+    assert shuffles.lopsided(first, first, each) == 1.0
+    assert shuffles.lopsided(first, second, each) == pytest.approx(2.0)
+    assert shuffles.lopsided(first, second, each[:, 2:]) == pytest.approx(1.0)  # one cell makes up for the other
+
+
 def test_holm_keeps_the_order_and_the_error():
     found = by_holm([0.001, 0.02, 0.5], [1.0, 1.0, 1.0], confidence=0.95, claim="worse")
     assert found.worse == pytest.approx((0.003, 0.04, 0.5))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot import _arguments, stats
 from surefoot.analysis.comparison_data import Combined
-from surefoot.analysis.levels import uneven_columns
+from surefoot.analysis.levels import UNEVEN, uneven_columns
 from surefoot.analysis.need_evidence import sides_at
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
@@ -450,3 +450,14 @@ def sides_of(make: Any, error: float, least: float) -> Sides:
 
 def _weighted(parts: Parts, weights: dict[str, float]) -> float:
     return float(sum(share * (parts[one][0].rate - parts[one][1].rate) for one, share in weights.items()))
+
+
+def met_alike(strata: Any, inside: Any) -> bool:
+    """Whether a slice and its rest met strata in shares so alike that no comparison within them is needed (21a)."""
+    import numpy as np
+
+    here, both = np.bincount(strata[inside], minlength=int(strata.max(initial=0)) + 1), np.bincount(strata)
+    share = len(strata[inside]) / max(1, len(strata))
+    expected, rest = both * share, both * (1.0 - share)
+    met = (expected > 0.0) & (rest > 0.0)
+    return float((((here - expected) ** 2)[met] * (1.0 / expected[met] + 1.0 / rest[met])).sum()) <= UNEVEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot import stats
 from surefoot.analysis.levels import UNEVEN
@@ -15,6 +15,7 @@ from surefoot.analysis.slice_tables import (
     Parts,
     SliceTable,
     drop_of,
+    met_alike,
     pairs_of,
     shuffled_drop,
     sides_of,
@@ -26,7 +27,10 @@ from surefoot.core.tally import PairTally, Tally
 from surefoot.core.verdict import Claim, Verdict
 from surefoot.core.words import plural
 from surefoot.stats import slices
-from surefoot.stats.slices import DRAWS, Shuffle, SliceTests, by_holm, least_drop, stepped_down
+from surefoot.stats.slices import DRAWS, LOPSIDED, Shuffle, SliceTests, by_holm, least_drop, stepped_down
+
+if TYPE_CHECKING:
+    from surefoot.table.rollouts import Measure
 
 ENOUGH = 0.9
 """The share of the information that cells must keep for shuffles inside them."""
@@ -47,6 +51,14 @@ def looked_at(table: SliceTable, *, ways: int, smallest: int, confidence: float,
     """All slices of a table, tested."""
     kind = _Alone if not table.asked.second else _Units if table.unit and not table.own else _Cells
     return kind(table, ways, smallest, dealt).look(confidence, claim)
+
+
+def _gain_of(parts: Parts, weights: dict[str, float], measure: Measure) -> Any:
+    """The comparison within strata, or of the only one."""
+    success = measure == "success"
+    several: Any = stats.stratified_rate_gain if success else stats.stratified_score_gain
+    alone: Any = stats.exact_gain if success else stats.score_gain
+    return partial(several, parts, weights=weights) if len(parts) > 1 else partial(alone, *next(iter(parts.values())))
 
 
 class _Kind:
@@ -79,7 +91,7 @@ class _Kind:
             found: Interval = self._make(place)(confidence=level, margin=0.0).interval
             return found
 
-        noticed = tuple(self._noticed(sizes, tests.local_error)) if self.names else ()
+        noticed = tuple(self._noticed(tests)) if self.names else ()
         return Looked(
             self.names, sizes, sums, estimates, tests, self.members, how, interval, noticed, (*notes, *self.notes)
         )
@@ -104,16 +116,21 @@ class _Kind:
     def _estimate(self, place: int) -> float:
         raise NotImplementedError
 
-    def _noticed(self, sizes: Any, error: float) -> list[tuple[int, int, float | None]]:
+    def _noticed(self, tests: SliceTests) -> list[tuple[int, int, float | None]]:
         """The least drops that would have been found in the slice of median size and in the smallest."""
-        order = sorted(range(len(sizes)), key=lambda one: sum(sizes[one]))
+        import numpy as np
+
+        sizes, sums = self._seen()
+        cells, first = self.table.cell[self.told], self.table.first[self.told]
+        n, m = (np.bincount(cells[side], minlength=len(self.members)).astype(float) for side in (first, ~first))
+        error = slices.usual_error(tests, n, m, self.members)
+        order = sorted((one for one, total in enumerate(sums) if total[1]), key=lambda one: sum(sizes[one]))
         found: dict[tuple[int, int], float | None] = {}
-        for place in (order[len(order) // 2], order[0]):
+        for place in (order[len(order) // 2], order[0]) if order else ():
             if sizes[place] not in found:
                 found[sizes[place]] = self._drop(place, error)
-        return [(*size, drop) for size, drop in found.items() if drop is not None] or [
-            (*size, drop) for size, drop in found.items()
-        ][:1]
+        every = [(*size, drop) for size, drop in found.items() if drop != 0.0]  # 0: all scores are one
+        return [one for one in every if one[-1] is not None] or every[:1]
 
     def _drop(self, place: int, error: float) -> float | None:
         sizes, sums = self._seen()
@@ -149,11 +166,9 @@ class _Cells(_Kind):
         table, counts = self.table, len(self.members)
         import numpy as np
 
-        first = table.first
-        self.n, self.m = (np.bincount(table.cell[side], minlength=counts).astype(float) for side in (first, ~first))
-        self.x, self.y = (
-            np.bincount(table.cell[side], table.value[side], minlength=counts).astype(float) for side in (first, ~first)
-        )
+        sides = table.first, ~table.first
+        self.n, self.m = (np.bincount(table.cell[side], minlength=counts).astype(float) for side in sides)
+        self.x, self.y = (np.bincount(table.cell[side], table.value[side], counts).astype(float) for side in sides)
         unit = [key for key in table.asked.rollouts.design.keys("unit") if key in table.strata]
         loose = [key for key in (*table.factors, *table.guards) if key not in table.strata]
         self.stratum, self.unit = self._of_cells(table.strata), self._of_cells(unit)
@@ -184,6 +199,8 @@ class _Cells(_Kind):
         if kept >= ENOUGH and success:
             return slices.of_successes(self.x, self.n, self.y, self.m, members), f"Labels of {word} shuffled."
         if kept >= ENOUGH:
+            if slices.lopsided(self.n, self.m, members) > LOPSIDED:
+                return None, f"Unequal numbers of {word}: Holm on the p-value of every slice."
             made = slices.of_scores(table.value, table.first, table.cell, members)
             return made, f"Labels of {word} shuffled."
         if self.dealt and success:
@@ -273,18 +290,14 @@ class _Cells(_Kind):
                 str(one): (Tally(round(x), int(n)), Tally(round(y), int(m)))
                 for one, n, x, m, y in zip(strata.both, strata.n, strata.x, strata.m, strata.y, strict=True)
             }
-            if len(parts) == 1:
-                return partial(stats.exact_gain, *next(iter(parts.values())))
-            return partial(stats.stratified_rate_gain, parts, weights=weights)
+            return _gain_of(parts, weights, asked.measure)
         rows, inside = group[table.cell], self.rows(place)
         parts = {}
         for one in strata.both:
             here = inside & (rows == one)
             ours, theirs = (asked.scores(sorted(table.value[here & side])) for side in (table.first, ~table.first))
             parts[str(one)] = ours, theirs
-        if len(parts) == 1:
-            return partial(stats.score_gain, *next(iter(parts.values())))
-        return partial(stats.stratified_score_gain, parts, weights=weights)
+        return _gain_of(parts, weights, asked.measure)
 
     def _drop(self, place: int, error: float) -> float | None:
         shuffle = getattr(self, "shuffle", None)
@@ -403,8 +416,11 @@ class _Units(_Kind):
         squares, spread = (loads**2).sum(axis=0), np.nan_to_num(self.shuffle.spread) * (2.0 if self._halved else 1.0)
         usual = float((spread**2).sum() / max(1.0, squares.sum()))  # of few units the spread seen may be 0 by chance
         wide = max(float(spread[place]) ** 2, usual * float(squares[place]))
-        drop = shuffled_drop(wide, float(loads[:, place].sum()), float(squares[place]), error)
+        weight, square = float(loads[:, place].sum()), float(squares[place])
+        drop = shuffled_drop(wide, weight, square, error)
         asked, (sizes, sums) = self.table.asked, self._seen()
+        if drop is not None and asked.measure == "success":  # pairs in which only the second succeeds are as many
+            drop = max(drop, slices.standard_errors(error) ** 2 * square / weight**2)
         most = sums[place][1] / sizes[place][1] if asked.measure == "success" else asked.ends[1] - asked.ends[0]
         return drop if drop is not None and drop <= most else None
 
@@ -414,17 +430,6 @@ class _Units(_Kind):
 
 
 _KINDS = ((True, True), (True, False), (False, True), (False, False))
-
-
-def _alike(strata: Any, inside: Any) -> bool:
-    """Whether a slice and its rest met strata in shares so alike that no comparison within them is needed (21a)."""
-    import numpy as np
-
-    here, both = np.bincount(strata[inside], minlength=int(strata.max(initial=0)) + 1), np.bincount(strata)
-    share = len(strata[inside]) / max(1, len(strata))
-    expected, rest = both * share, both * (1.0 - share)
-    met = (expected > 0.0) & (rest > 0.0)
-    return float((((here - expected) ** 2)[met] * (1.0 / expected[met] + 1.0 / rest[met])).sum()) <= UNEVEN
 
 
 class _Alone(_Kind):
@@ -452,7 +457,7 @@ class _Alone(_Kind):
         own = {table_key for table_key in table.strata if table.called(table_key) in dict(self.names[place].parts)}
         rows = table.numbered([key for key in table.strata if key not in own])
         inside, gain = self.rows(place), 0.0
-        rows = np.zeros_like(rows) if _alike(rows, inside) else rows
+        rows = np.zeros_like(rows) if met_alike(rows, inside) else rows
         parts: Parts = {}
         weights: dict[str, float] = {}
         for one in range(int(rows.max(initial=-1)) + 1):
@@ -491,10 +496,4 @@ class _Alone(_Kind):
             ours, theirs = (asked.scores(side[VALUE].to_list()) for side in sides)
             shared = not set(own).isdisjoint(others)
             return asked.shown(partial(stats.two_sample_cluster_gain, ours, theirs, (own, others), shared=shared))
-        if asked.measure == "success":
-            if len(parts) == 1:
-                return partial(stats.exact_gain, *next(iter(parts.values())))
-            return partial(stats.stratified_rate_gain, parts, weights=weights)
-        if len(parts) == 1:
-            return partial(stats.score_gain, *next(iter(parts.values())))
-        return partial(stats.stratified_score_gain, parts, weights=weights)
+        return _gain_of(parts, weights, asked.measure)

@@ -18,7 +18,7 @@ from surefoot.core.verdict import CLAIMS, Claim, Verdict
 from surefoot.core.words import USUAL, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
-from surefoot.stats.slices import SliceTests
+from surefoot.stats.slices import DRAWS, SliceTests
 from surefoot.table.pairs import two_policies
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 from surefoot.table.unit_counts import gathered
@@ -26,6 +26,9 @@ from surefoot.table.unit_counts import gathered
 MOST_POLICIES = 6
 """Of more policies no slices are shown unless two are named."""
 THREE = 3
+FLOOR = 2.0 / (DRAWS + 1.0)
+"""The least p-value of both sides that shuffles can tell."""
+SOMEWHERE = "{way} in some of its cells, not on average"
 AGAIN = "The worst of many slices tends to look worse than it is: run it again before you act on its size."
 
 
@@ -67,6 +70,11 @@ class Slice(Record):
         """The p-value of what is claimed, or the smaller one."""
         by = {Verdict.WORSE: self.worse, Verdict.BETTER: self.better}
         return by.get(self.verdict, min(self.worse, self.better))
+
+    @property
+    def somewhere(self) -> bool:
+        """Whether its average lies on the other side: what is claimed holds in some of its cells only."""
+        return self.estimate * {Verdict.WORSE: -1.0, Verdict.BETTER: 1.0}.get(self.verdict, 0.0) < 0.0
 
     def shown(self, measure: Measure) -> str:
         """What was seen in it: ``8/40 v 31/40``, or two means."""
@@ -168,12 +176,17 @@ class Slices(Record):
         ends = one.interval
         gain = "" if ends is None else formatting.estimate(ends.estimate, ends.low, ends.high, ends.scale)
         beside = "" if self.second else " elsewhere"
-        p = formatting.p_value(self.p_of(one))
-        return f"{gain}  {one.shown(self.measure)}{beside}  {p} after all {len(self.slices):,}"
+        beside += f", {SOMEWHERE.format(way=one.verdict)}" if one.somewhere else ""
+        return f"{gain}  {one.shown(self.measure)}{beside}  {self.said_p(one)} after all {len(self.slices):,}"
 
     def p_of(self, one: Slice) -> float:
         """The p-value of a claim, of both sides where both are looked for: at most 0.05 at a confidence of 95%."""
         return min(1.0, one.p_value * (2.0 if self.tests.claim == "both" else 1.0))
+
+    def said_p(self, one: Slice) -> str:
+        """That p-value in words; where none of 19,999 shuffles showed as much it is below 0.0001."""
+        p = self.p_of(one)
+        return formatting.p_value(p if p > FLOOR else 0.0)
 
     def _noticed(self) -> str:
         told = []
@@ -392,7 +405,12 @@ def _folded(made: list[Slice], found: Looked) -> list[Slice]:
 
 
 def _cut_at_zero(interval: Interval, verdict: Verdict) -> Interval:
-    """The interval of a claimed slice: the step-down may claim what the interval alone does not."""
+    """The interval of a claimed slice: the step-down may claim what the interval alone does not.
+
+    An average that lies on the other side is left as it is: the claim is of some cell of the slice.
+    """
+    if interval.estimate * (-1.0 if verdict is Verdict.WORSE else 1.0) < 0.0:
+        return interval
     if verdict is Verdict.WORSE:
         return replace(interval, high=min(interval.high, 0.0), low=min(interval.low, 0.0))
     return replace(interval, low=max(interval.low, 0.0), high=max(interval.high, 0.0))

@@ -244,14 +244,17 @@ def _section(found: Slices) -> dict[str, Any]:
 
 def claim_rows(found: Slices) -> list[list[str]]:
     """Every claimed slice as the cells of a table; one that contains another stands after it and says so."""
+    from surefoot.analysis.slices import SOMEWHERE
+
     shown = [one for one in found.claimed if not one.under]
     ordered = [each for one in shown for each in (one, *(other for other in found.claimed if other.under == one.name))]
     rows = []
     for one in ordered:
         gain, interval = cells_of(one.interval) if one.interval is not None else ("", "")
         inside = f"contains {one.under}" if one.under else ""
+        inside = "; ".join(filter(None, (inside, SOMEWHERE.format(way=one.verdict) if one.somewhere else "")))
         seen = one.shown(found.measure)
-        p = formatting.p_value(found.p_of(one)).removeprefix("p = ").removeprefix("p ")
+        p = found.said_p(one).removeprefix("p = ").removeprefix("p ")
         rows.append([found.way(one), one.name, gain, interval, seen, p, inside])
     return rows
 

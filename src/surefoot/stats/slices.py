@@ -23,6 +23,8 @@ MOST_TABLES = 10**6
 """Tables of two binomials that are enumerated for what could have been seen; above, the normal tells."""
 DRAWS = 19_999
 SEED = 20_261_116
+LOPSIDED = 1.5
+"""Above it scores are not shuffled: two policies of one mean would be told apart by their spread alone."""
 _TIE = 1e-9
 _NONE = 1e-12  # a variance below this: the slice tells nothing
 _BLOCK = 1_000_000  # numbers drawn at a time
@@ -182,6 +184,41 @@ def least_drop(first: int, second: int, rate: float, error: float) -> float | No
     after = noticed @ _binomial(second, rate)
     chance = np.array([float(_binomial(first, max(0.0, rate - step)) @ after) for step in steps])
     return _first_step(steps, chance)
+
+
+def usual_error(tests: SliceTests, first: Floats, second: Floats, members: Floats) -> float:
+    """The one-sided error of one slice in tables like these, for what could have been seen.
+
+    Where hardly anything failed hardly any shuffle shows much: beyond twice what normal slices leave, it is theirs.
+
+    Args:
+        tests: The tests of all slices.
+        first: Rollouts of the first in every cell.
+        second: Rollouts of the second.
+        members: Which cells are in each slice.
+    """
+    own = tests.local_error * (1.0 if tests.claim == "both" else 2.0)
+    if not tests.draws:
+        return own
+    share = np.sqrt(first * second / np.maximum(first + second, 1.0))[:, None] * members
+    share /= np.maximum(np.sqrt((share**2).sum(axis=0)), _NONE)
+    size = int(np.clip(4 * _BLOCK // len(share), 199, 1_999))
+    largest = (np.random.default_rng(SEED).standard_normal((size, len(share))) @ share).max(axis=1)
+    normal = _upper_tail(float(np.quantile(largest, 1.0 - tests.error)))
+    return own if own < 2.0 * normal else normal
+
+
+def standard_errors(error: float) -> float:
+    """How many of them away a drop is found in 8 of 10 tables, at a one-sided error."""
+    from scipy import special
+
+    return float(special.ndtri(POWER) - special.ndtri(error))
+
+
+def _upper_tail(z: float) -> float:
+    from scipy import special
+
+    return float(special.ndtr(-z))
 
 
 def _first_step(steps: Floats, chance: Floats) -> float | None:
@@ -396,6 +433,14 @@ def kept(first: Floats, second: Floats, stratum: Any) -> float:
     strata = [np.bincount(stratum, side) for side in (first, second)]
     inside, whole = (_information(*sides) for sides in ((first, second), strata))
     return inside / whole if whole else 0.0
+
+
+def lopsided(first: Floats, second: Floats, members: Floats) -> float:
+    """How many times its shuffled variance the sum of a slice may have, were only one policy's scores to spread."""
+    share = first * second / np.maximum(first + second, 1.0) ** 2
+    ours, theirs = (share * first) @ members, (share * second) @ members
+    met = (ours > 0.0) & (theirs > 0.0)
+    return float(np.maximum(ours[met] / theirs[met], theirs[met] / ours[met]).max(initial=1.0))
 
 
 def _information(first: Floats, second: Floats) -> float:
