@@ -97,3 +97,9 @@ def test_the_planned_power_of_a_mean_is_that_of_the_gate(need, expect, tmp_path)
         table = sf.read(pl.DataFrame({**rows, "duration": seconds.ravel()}))
         passed += sf.gate(table, [need], first="new", second="old").code == 0
     assert 0.65 <= passed / runs <= 0.95
+
+
+def test_no_plan_is_sure_to_pass():
+    plan = plan_gate([{"measure": "success", "rate_at_least": 0.5}], {"success": 0.95}, rollouts=500)
+    assert 0.999 < plan.chance < 1.0
+    assert "the gate passes in 99.9% of releases" in str(plan)

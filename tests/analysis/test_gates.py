@@ -143,6 +143,11 @@ def test_a_policy_against_itself_in_the_run_before():
     assert found.second == "new (previous run)"
 
 
+def test_policies_against_themselves_are_not_told_by_the_first_of_them():
+    found = sf.gate(table(), NEEDS, previous=table())
+    assert "every policy (now) against itself (previous run), for" in found.how
+
+
 def test_pairs_and_clusters_are_taken_from_the_design():
     rng = np.random.default_rng(3)
     rows = []

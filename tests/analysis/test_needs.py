@@ -69,6 +69,7 @@ def test_a_file_that_is_not_there(tmp_path):
     ("one", "other", "says"),
     [
         ({"rate_at_most": 0.1}, {"rate_at_least": 0.2}, "contradict"),
+        ({"rate_at_most": 0.5}, {"rate_at_least": 0.9, "by": "benchmark"}, "contradict"),
         ({"not_worse_by": 0.1, "better": "higher"}, {"better_by": 0.1, "better": "lower"}, "contradict"),
         ({"not_worse_by": 0.1}, {"not_worse_by": 0.2}, "one need with not_worse_by"),
         ({"mean_at_most": 1.0, "limit": 2}, {"mean_at_least": 0.5, "limit": 3}, "one limit"),

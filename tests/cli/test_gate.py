@@ -117,3 +117,9 @@ def test_what_a_gate_of_many_levels_is_about_is_said_once(tmp_path, capsys):
     asked = ["gate", str(tmp_path / "results.csv"), str(tmp_path / "needs.toml"), "--first", "new", "--second", "old"]
     assert run(asked) in (0, 2)
     assert "for questions like these: 2 needs, each at 95% one-sided (intervals of 90%);" in capsys.readouterr().out
+
+
+def test_a_page_of_two_runs_is_no_form_of_a_gate(files, capsys):
+    write, needs = files
+    code, _, err = said(capsys, "gate", write("pr.csv", 1), needs, "--format", "html")
+    assert (code, "must be one of text, github, junit, json; got 'html'" in err) == (64, True)

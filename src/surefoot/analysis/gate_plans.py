@@ -71,9 +71,14 @@ class NeedPlan(Record):
         return float(self.power**self.levels)
 
     def __str__(self) -> str:
-        each = f" ({formatting.number(self.power, toward='down')} each)" if self.levels > 1 else ""
+        each = f" ({_chance(self.power)} each)" if self.levels > 1 else ""
         own = "no number of them would do" if self.rollouts is None else f"{self.rollouts:,} would do for it alone"
-        return f"{self.need}: {formatting.number(self.together, toward='down')}{each}; {own}"
+        return f"{self.need}: {_chance(self.together)}{each}; {own}"
+
+
+def _chance(power: float) -> str:
+    """A power rounded down; no number of rollouts makes it sure."""
+    return formatting.number(min(power, 0.999), toward="down")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,7 @@ class GatePlan(Record):
 
     def __str__(self) -> str:
         where = "".join(f", on each of {many:,} {plural(name)}" for name, many in self.levels.items())
-        low, most = (formatting.number(one, toward="down") for one in (self.at_least, self.least))
-        shown = formatting.number(self.chance, toward="down")
+        low, most, shown = map(_chance, (self.at_least, self.least, self.chance))
         share = f"at least {low} and at most {most} of releases ({shown} were its needs independent)"
         if low == most:
             share = f"{low} of releases"

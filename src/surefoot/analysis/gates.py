@@ -169,7 +169,10 @@ class Gated(Record):
         rule = "no need is charged for others" if self.gate.rule == ALL else self.gate.rule
         count = formatting.counted(len(self.found), "need")
         held = f"each at {level} one-sided (intervals of {two})"
-        return f"{self.first}{against}, for {about or 'nothing'}: {count}, {held}; {rule}."
+        first = f"{self.first}{against}"
+        if len({one.policy for one in self.found}) > 1:
+            first = f"every {self.words.policy} ({NOW}) against itself ({BEFORE})"
+        return f"{first}, for {about or 'nothing'}: {count}, {held}; {rule}."
 
     @property
     def passing(self) -> str:

@@ -193,13 +193,12 @@ def _alone(part: Rollouts, kind: Measure, who: Asker) -> Seen:
     own = part.where(policy=who.first)
     words = own.words.rollouts
     if part.labels:
-        made = {one.policy: one.interval for one in human_corrections(part, measure=kind)}
-        if who.first not in made:
+        if not human_corrections(own, measure=kind):
             raise NotComparableError(f"{who.first!r} has no human labels to be corrected by")
 
         def corrected(error: float) -> Interval:
-            found = human_corrections(part, measure=kind, confidence=_two_sided(error))
-            return next(one.interval for one in found if one.policy == who.first)
+            (found,) = human_corrections(own, measure=kind, confidence=_two_sided(error))
+            return found.interval
 
         return _measured(corrected, who.error, "labelled rollouts")
     plain = measured(own, kind, _two_sided(who.error), who.weights, who.target, central=True)

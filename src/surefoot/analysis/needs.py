@@ -190,16 +190,14 @@ def _refuse_two(one: Need, other: Need) -> None:
     if None not in (one.better, other.better) and one.better != other.better:
         raise ValueError(f"Two needs contradict: {one.measure!r} is better {one.better} in one, {other.better} in the "
                          "other.")  # fmt: skip
-    if one.by != other.by:
-        return
-    if one.claim == other.claim:
-        raise ValueError(f"{one.measure!r} must have one need with {one.claim}; got {one.value:g} and {other.value:g}.")
     for kind in ("rate", "mean"):
         ends = {need.claim: need.value for need in (one, other)}
         most, least = ends.get(f"{kind}_at_most"), ends.get(f"{kind}_at_least")
         if most is not None and least is not None and least >= most:
             raise ValueError(f"Two needs contradict: the {kind} of {one.measure!r} at least {least:g} and at most "
                              f"{most:g}.")  # fmt: skip
+    if one.by == other.by and one.claim == other.claim:
+        raise ValueError(f"{one.measure!r} must have one need with {one.claim}; got {one.value:g} and {other.value:g}.")
 
 
 def gate_of(

@@ -37,9 +37,9 @@ Raw = Annotated[
 ]
 
 
-def format_of(said: str | None, *, as_json: bool, raw: bool, gate: bool) -> str:
+def format_of(said: str | None, *, as_json: bool, raw: bool, gate: bool, among: Sequence[str] = FORMATS) -> str:
     """How to write, from the options that say it."""
-    chosen = _check.choice(said or "text", "--format", {name: name for name in FORMATS})
+    chosen = _check.choice(said or "text", "--format", {name: name for name in among})
     if as_json and said not in (None, "json"):
         raise ValueError(f"`--json` must not come with `--format {said}`.")
     chosen = "json" if as_json else chosen

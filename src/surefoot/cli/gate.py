@@ -12,6 +12,8 @@ from surefoot.cli import compare_output, files, label_options, modes, terminal, 
 if TYPE_CHECKING:
     from surefoot.analysis.gates import Gated
 
+FORMATS = ("text", "github", "junit", "json")
+
 
 @modes.of("gate")
 @files.reads
@@ -35,7 +37,7 @@ def gate(
         str | None,
         typer.Option(
             "--format",
-            metavar="text|github|junit|json",
+            metavar="|".join(FORMATS),
             help="A comment for a pull request, JUnit XML, JSON; text if left out.",
         ),
     ] = None,
@@ -95,7 +97,7 @@ def gate(
     """
     import surefoot as sf
 
-    form = compare_output.format_of(written, as_json=as_json, raw=False, gate=True)
+    form = compare_output.format_of(written, as_json=as_json, raw=False, gate=True, among=FORMATS)
     needs = [path for path in what if path.suffix == ".toml"]
     paths = [path for path in what if path.suffix != ".toml"]
     if len(needs) != 1 or not paths:

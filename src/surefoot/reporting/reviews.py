@@ -341,6 +341,7 @@ def gate_markdown(gated: Gated) -> str:
     from surefoot.analysis.gates import ORDER
 
     counts = [f"{len(gated.of(ends))} {COUNTED.get(ends, ends)}" for ends in ORDER if gated.of(ends)]
+    counts = ["1 holds" if one == "1 hold" else one for one in counts]
     lines = [f"### Gate {sentences.GATE_WORDS[gated.code]}. {', '.join(counts)}", ""]
     lines += ["| | need | seen | p | |", "|---|---|---|---|---|"]
     for one in gated.found:
