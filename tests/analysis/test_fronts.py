@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 
 import surefoot as sf
 from surefoot import DataError
+from surefoot.core import formatting
 from surefoot.stats import holm, ratio_test
 from surefoot.stats.one_sided_gains import gain_sides
 
@@ -32,7 +35,19 @@ def test_cheaper_and_not_worse_dominates():
 def test_cheaper_but_perhaps_worse_does_not():
     found = sf.pareto(table(("new", 0.7, 500), ("old", 0.9, 900)), "tokens", limit=5000, margin=0.1)
     assert found.dominated == ()
-    assert "Neither dominates; new against old: cheaper, but not shown not worse by 10 points" in str(found)
+    both_ways = formatting.p_value(min(1.0, 2.0 * found.pairs[0].not_worse_p))
+    assert f"Neither dominates; new against old: cheaper, but not shown not worse by 10 points ({both_ways})" in str(
+        found
+    )
+
+
+def test_a_p_value_below_the_error_was_shown():
+    """Both directions are looked at, so that 3.6% one way is not shown at 5%, and is not printed as 3.6%."""
+    found = sf.pareto(table(("new", 0.9, 500), ("old", 0.86, 500), size=400), "tokens", limit=5000)
+    assert 0.025 < found.pairs[0].not_worse_p < 0.05
+    shown = re.findall(r"not shown [a-z ]+\(p = ([0-9.]+)\)", str(found))
+    assert len(shown) == 2
+    assert all(float(p) > 0.05 for p in shown)
 
 
 def test_a_claim_is_two_needs_and_holm_over_both_directions():

@@ -19,7 +19,7 @@ from surefoot.stats.score_means import ScoreTest
 
 pytestmark = pytest.mark.slow
 
-RELEASES, ERROR, SIZE = 2_000, 0.05, 120
+RELEASES, ERROR, SIZE, CUT = 2_000, 0.05, 120, 2.8
 P = tuple[float, float]
 """The p-values of "the need does not hold" and of "it holds"."""
 
@@ -62,13 +62,13 @@ def of_scores(found: ScoreTest, *, below: bool) -> P:
 
 def times(rng: Any, mean: float) -> Scores:
     """Durations with a limit of 120 seconds, whose mean is known: gammas cut at the limit, then scaled into it."""
-    values = np.minimum(rng.gamma(4.0, 0.25, SIZE), 3.0)
+    values = np.minimum(rng.gamma(4.0, 0.25, SIZE), CUT)
     return Scores((values * mean / mean_of_cut()).tolist(), 0.0, 120.0)
 
 
 @cache
 def mean_of_cut() -> float:
-    return float(np.minimum(np.random.default_rng(0).gamma(4.0, 0.25, 4_000_000), 3.0).mean())
+    return float(np.minimum(np.random.default_rng(0).gamma(4.0, 0.25, 4_000_000), CUT).mean())
 
 
 def ratio(rng: Any, gap: float) -> P:

@@ -117,8 +117,9 @@ class Front(Record):
             return [f"{one.winner} is cheaper than {one.loser} and {self._worse()} ({level}, {p}): it dominates."]
         one = min(self.pairs, key=lambda pair: max(pair.cheaper_p, pair.not_worse_p))
         cheaper, held = one.cheaper_p <= error / 2.0, one.not_worse_p <= error / 2.0
-        parts = ["cheaper" if cheaper else f"not shown cheaper ({formatting.p_value(one.cheaper_p)})"]
-        parts.append(self._worse() if held else f"not shown {self._worse()} ({formatting.p_value(one.not_worse_p)})")
+        looked = [formatting.p_value(min(1.0, 2.0 * p)) for p in (one.cheaper_p, one.not_worse_p)]  # either way round
+        parts = ["cheaper" if cheaper else f"not shown cheaper ({looked[0]})"]
+        parts.append(self._worse() if held else f"not shown {self._worse()} ({looked[1]})")
         joined = f"{parts[0]}{', but ' if cheaper != held else ' and '}{parts[1]}"
         margin = "" if self.margin else " A margin says how much worse would not matter."
         return [f"Neither dominates; {one.winner} against {one.loser}: {joined}.{margin}"]

@@ -175,10 +175,10 @@ PLAIN = {
     "models by items": "Each row is {words.a_policy}, named in {column!r}, and {items:,} columns are items; the cells "
     "are {kind}, and {empty:,} empty ones were not run.",
     "unused columns": "Not used: {columns:quoted}.",
-    "sound like results": "{columns:quoted} sound like results of the {words.rollout}: they take no part in the "
-    "answer. If one was set beforehand, say --setting.",
-    "results not sliced": "Not looked at, for they sound like results of the {words.rollout}: {columns:quoted}. If one "
-    "was set beforehand, name the columns: --by.",
+    "sound like results": "By name a result of the {words.rollout}, without a part in the answer: {columns:quoted}. If "
+    "one was set beforehand, say --setting.",
+    "results not sliced": "Not looked at, by name a result of the {words.rollout}: {columns:quoted}. If one was set "
+    "beforehand, name the columns: --by.",
     "partners differ": "Not looked at, for partners differ in it and what was set beforehand cannot: {columns:quoted}.",
     "slices left out": "{count:,} pairs of levels with the fewest {words.rollouts} are left out: at most 300 slices "
     "are looked at.",
