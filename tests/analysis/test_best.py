@@ -185,3 +185,16 @@ def test_a_policy_without_an_outcome_is_refused_and_missing_outcomes_are_said():
     assert [note.kind for note in found.notes] == ["outcomes missing"]  # all were run equally often
     assert "do not hold" in str(found).splitlines()[1]
     assert "5 rollouts have no known success and were left out" in str(found)
+
+
+def test_where_less_is_better_the_lowest_is_picked_and_bounded_from_above():
+    counts = {"a": 5, "b": 20, "c": 24}
+    found = sf.best(counted(counts), lower_is_better=True)
+    turned = sf.best(counted({name: 50 - hits for name, hits in counts.items()}))  # as often as each does not
+    assert (found.names, found.shortlist) == (("a", "b", "c"), ("a",))
+    assert (found.lower.side, turned.lower.side) == ("upper", "lower")
+    assert found.lower.value == pytest.approx(1.0 - turned.lower.value, abs=1e-9)
+    assert "a has the lowest rate, 5 of 50 (10.0%)" in str(found)
+    assert f"a succeeds in at most {100.0 * found.lower.value:.1f}"[:-2] in str(found)
+    close = sf.best(counted({"a": 20, "b": 21, "c": 24}), lower_is_better=True)
+    assert "points above the best of the 3 (95%)" in str(close)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from surefoot.analysis.comparisons import alone, chosen
 from surefoot.analysis.rankings import guaranteed, independent
 from surefoot.analysis.targets import found_between, rows
 from surefoot.core import formatting
-from surefoot.core.interval import Bound, Interval
+from surefoot.core.interval import Bound, Interval, Side
 from surefoot.core.notes import Note
 from surefoot.core.record import Record
 from surefoot.core.scores import Scores
@@ -62,10 +62,10 @@ class Best(Record):
     """The best of several policies.
 
     Attributes:
-        names: The policies, highest estimate first.
+        names: The policies, the best estimate first.
         shortlisted: The policies that may be the best, with the error of leaving a best one out.
         intervals: Every policy's rate or mean score, all holding together, in the order of `names`.
-        lower: The pick's lower bound, which allows for the choice.
+        lower: The pick's lower bound, which allows for the choice; the upper one where less is better.
         regret: How far the pick is below the best at most; None where it is shown to be the best.
         selection: The corrected estimate of the pick; None where nothing is known of it.
         measure: What was compared.
@@ -93,7 +93,7 @@ class Best(Record):
 
     @property
     def pick(self) -> str:
-        """The policy with the highest estimate; of several that are tied, the first by name."""
+        """The policy with the best estimate; of several that are tied, the first by name."""
         return self.names[0]
 
     @property
@@ -119,8 +119,9 @@ class Best(Record):
     def lines(self) -> list[str]:
         """The answer, a line for each thing it says."""
         level, count = formatting.percent(self.confidence), f"{len(self.names):,}"
-        bound = formatting.number(self.lower.value, self.lower.scale, "down")
-        verb = "succeeds in at least" if self.measure == "success" else "scores at least"
+        least = self.lower.side == "lower"
+        bound = formatting.number(self.lower.value, self.lower.scale, "down" if least else "up")
+        verb = f"{'succeeds in' if self.measure == 'success' else 'scores'} {'at least' if least else 'at most'}"
         doubts = [str(note) for note in self.notes if note.kind in DOUBTS]
         others = [str(note) for note in self.notes if note.kind not in DOUBTS]
         if self._looked:
@@ -138,7 +139,8 @@ class Best(Record):
         elif self.regret is not None:
             far = formatting.number(self.regret.value, self.regret.scale, "up").lstrip("+")
             unit = formatting.unit(self.regret.scale)
-            lines.append(f"{self.pick} is at most {far}{unit} below the best of the {count} ({level}).")
+            way = "below" if least else "above"
+            lines.append(f"{self.pick} is at most {far}{unit} {way} the best of the {count} ({level}).")
         if self.within is not None:
             said = "is" if self.is_within else "is not shown to be"
             lines.append(f"{self.pick} {said} within {self.within:g} of the best.")
@@ -147,15 +149,16 @@ class Best(Record):
     def _head(self) -> str:
         """What the answer is about, and who has the highest estimate."""
         shown, what = self.intervals[0], "rate" if self.measure == "success" else "mean score"
+        what = f"{'highest' if self.lower.side == 'lower' else 'lowest'} {what}"
         tied = [name for name, one in zip(self.names, self.intervals, strict=True) if one.estimate == shown.estimate]
         number = formatting.number(shown.estimate, shown.scale)
         if len(tied) > 1:
-            return f"For {self.about}: {', '.join(tied)} are tied for the highest {what}, {number}."
+            return f"For {self.about}: {', '.join(tied)} are tied for the {what}, {number}."
         tallies = [tally for one in shown.samples for tally in one.tallies]
         counted = len(tallies) == 1 and tallies[0].rate == shown.estimate
         many = f"{tallies[0].successes:,} of {tallies[0].trials:,} ({number})" if counted else f"{number}"
         size = "" if counted else f" (n={shown.trials:,})"
-        return f"For {self.about}: {self.pick} has the highest {what}, {many}{size}."
+        return f"For {self.about}: {self.pick} has the {what}, {many}{size}."
 
     @property
     def _looked(self) -> bool:
@@ -220,13 +223,6 @@ def best(
     names = tuple(sorted(known, key=lambda name: (sign * heights[name], name)))
     apart = independent(rollouts)
     plain = rollouts.design.unit is None and not rollouts.design.settings and not lower_is_better
-    sizes = {name: known[name].known(what) for name in names}
-    looked = tuple(Note(one.kind, {}) for one in rollouts.notes if isinstance(one, Note) and one.kind == LOOKED)
-    unequal = len({group.rollouts for group in known.values()}) > 1
-    notes = looked or ((Note(UNEQUAL, {}),) if unequal else ())
-    missing = sum(group.rollouts for group in known.values()) - sum(sizes.values())
-    if missing:
-        notes = (*notes, Note(MISSING, {"count": missing, "measure": what}))
     each = simultaneous_confidence(len(names), confidence, independent=apart)
     own = {name: guaranteed(alone(rollouts, name, what, each, weights)) for name in names}
     intervals = tuple(held_together(own[name], len(names), confidence, independent=apart) for name in names)
@@ -239,7 +235,8 @@ def best(
     else:
         pairs = _Pairs(rollouts, names, what, weights, target, lower_is_better)
         listed = _listed(names, pairs, confidence)
-        lower = _lower(rollouts, names[0], what, weights, len(names), confidence, apart)
+        side: Side = "upper" if lower_is_better else "lower"
+        lower = _bound(rollouts, names[0], what, weights, len(names), confidence, apart, side)
         regret = _regret(pairs, names, confidence)
         about = pairs.about
     tallies = {name: known[name].tally for name in names} if what == "success" else {}
@@ -256,9 +253,18 @@ def best(
         about,
         within,
         confidence,
-        notes,
+        _doubts(rollouts, known, what),
         steps=steps_of(rollouts, names),
     )
+
+
+def _doubts(rollouts: Rollouts, known: Mapping[str, Group], what: Measure) -> tuple[Note, ...]:
+    """On what the statements hang: sizes chosen by looking, unequal ones, outcomes that are missing."""
+    notes = tuple(Note(one.kind, {}) for one in rollouts.notes if isinstance(one, Note) and one.kind == LOOKED)
+    if not notes and len({group.rollouts for group in known.values()}) > 1:
+        notes = (Note(UNEQUAL, {}),)
+    missing = sum(group.rollouts - group.known(what) for group in known.values())
+    return (*notes, *([Note(MISSING, {"count": missing, "measure": what})] if missing else []))
 
 
 def steps_of(rollouts: Rollouts, names: Sequence[str]) -> tuple[float, ...]:
@@ -363,15 +369,22 @@ def _listed(names: tuple[str, ...], pairs: _Pairs, confidence: float) -> Shortli
     return Shortlist(kept, out, ordered, confidence, f"the smallest of {len(names) - 1:,} p-values, adjusted")
 
 
-def _lower(
-    rollouts: Rollouts, pick: str, what: Measure, weights: Weights, count: int, confidence: float, apart: bool
+def _bound(
+    rollouts: Rollouts,
+    pick: str,
+    what: Measure,
+    weights: Weights,
+    count: int,
+    confidence: float,
+    apart: bool,
+    side: Side,
 ) -> Bound:
-    """The pick's lower bound: one end of an interval whose error is twice its share."""
+    """The pick's bound: one end of an interval whose error is twice its share."""
     share = 1.0 - simultaneous_confidence(count, confidence, independent=apart)
     found = guaranteed(alone(rollouts, pick, what, 1.0 - 2.0 * share, weights))
     return Bound(
-        side="lower", value=found.low, estimate=found.estimate, confidence=confidence, method=found.method,
-        trials=found.trials, scale=found.scale,
+        side=side, value=found.low if side == "lower" else found.high, estimate=found.estimate, confidence=confidence,
+        method=found.method, trials=found.trials, scale=found.scale,
     )  # fmt: skip
 
 
