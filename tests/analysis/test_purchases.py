@@ -7,7 +7,9 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot import stats
 from surefoot.analysis.purchases import NextPlan
+from surefoot.stats.labelling import half_width_after
 
 
 def drawn(rng: np.random.Generator, spread: float, sizes: list[int], documents: int = 0) -> sf.Rollouts:
@@ -54,6 +56,57 @@ def test_what_cannot_be_asked_is_refused():
     loose = pl.DataFrame({"policy": ["new", "old"] * 10, "success": [1, 0] * 10})
     with pytest.raises(sf.DataError):
         sf.plan_next(sf.read(loose), "new", "old", budget=10)
+
+
+def judged(rng: np.random.Generator, units: int, labels: int) -> sf.Rollouts:
+    """Two models on questions, by a judge that is right nine times in ten; people labelled some of the questions."""
+    rows = []
+    for name, rate in (("new", 0.7), ("old", 0.6)):
+        right = rng.random(units) < rate
+        said = right ^ (rng.random(units) > 0.9)
+        people = [int(one) if place < labels else None for place, one in enumerate(right)]
+        rows += [(name, f"q{place}", int(said[place]), human) for place, human in enumerate(people)]
+    return sf.read(pl.DataFrame(rows, schema=["policy", "question", "success", "human"], orient="row"))
+
+
+def test_labels_by_people_are_weighed_against_more_questions():
+    table = judged(np.random.default_rng(3), 300, 60)
+    plan = sf.plan_next(table, "new", "old", budget=300)
+    found = sf.compare(table, "new", "old").gain.interval
+    assert plan.half_width == pytest.approx(found.width / 2)  # people's and the judge's, not the judge's alone
+    assert [(one.units, one.labels) for one in plan.purchases] == [(300, 150), (375, 75), (450, 0)]
+    assert "labels of 150 more levels of question" in str(plan)
+    dear = sf.plan_next(table, "new", "old", budget=300, label_price=5)
+    assert {(one.units, one.labels) for one in dear.purchases} == {(300, 30), (325, 25), (450, 0)}
+    assert dear.best.half_width > plan.best.half_width
+    assert NextPlan.from_dict(dear.to_dict()) == dear
+    with pytest.raises(ValueError, match="`label_price`"):
+        sf.plan_next(table, "new", "old", budget=300, label_price=0)
+    apart = judged(np.random.default_rng(3), 300, 60).frame.to_native().collect()
+    one_sided = apart.with_columns(human=pl.when(pl.col("policy") == "new").then("human"))
+    with pytest.raises(sf.DataError, match="label"):
+        sf.plan_next(sf.read(one_sided), "new", "old", budget=300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("items", "labels", "agree"), [(600, 100, 0.9), (1000, 150, 0.95), (400, 100, 0.75)])
+def test_the_predicted_widths_of_labels_are_those_that_are_bought(items, labels, agree):
+    """On average over sixty files within 5% and two standard errors, for more labels, more items and both."""
+    rng = np.random.default_rng(7)
+
+    def found(items: int, labels: int) -> stats.CorrectedGain:
+        base = rng.beta(0.5, 0.5, items)
+        right = [rng.random(items) < np.clip(base + shift, 0, 1) for shift in (0.08, 0.0)]
+        said = [one ^ (rng.random(items) > agree) for one in right]
+        gains = (right[0] * 1.0 - right[1]).tolist()
+        human = [one if place < labels else None for place, one in enumerate(gains)]
+        return stats.judge_corrected_gain(said[0] * 1.0 - said[1], human)
+
+    for more in ((items, 2 * labels), (items, 3 * labels), (2 * items, labels), (items + labels, 2 * labels)):
+        predicted = [half_width_after(found(items, labels), more[1], more[0]) for _ in range(60)]
+        real = [found(*more).gain.interval.width / 2 for _ in range(60)]
+        error = np.hypot(np.std(predicted), np.std(real)) / np.sqrt(60)
+        assert abs(np.mean(predicted) - np.mean(real)) <= 0.05 * np.mean(real) + 2 * error, (more, predicted, real)
 
 
 LAWS = [(0.0, 60, 4), (0.1, 60, 4), (0.3, 60, 4), (0.2, 100, 2), (0.05, 40, 10), (0.3, 150, 3)]

@@ -1,4 +1,4 @@
-"""What to buy next for a comparison: more units, or more rollouts of those there are."""
+"""What to buy next for a comparison: more units, more rollouts of those there are, or more labels by people."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 from surefoot import _check
 from surefoot.analysis.comparison_data import Asked
-from surefoot.analysis.comparisons import chosen, compare
+from surefoot.analysis.comparisons import Comparison, chosen, compare
 from surefoot.analysis.pilots import FEWEST
 from surefoot.analysis.targets import rows
 from surefoot.core import formatting
 from surefoot.core.record import Record
-from surefoot.core.words import Worded, in_its_words
+from surefoot.core.words import Worded, Words, in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
+from surefoot.stats.judge_corrected_gains import CorrectedGain
+from surefoot.stats.labelling import DECIDES, half_width_after
 from surefoot.table.rollouts import Measure, Rollouts
 
 
@@ -28,6 +30,7 @@ class Purchase(Record):
         rollouts: Rollouts of both policies that are bought.
         half_width: Half the width that the interval of the gain would have.
         says: What is bought, in words.
+        labels: Units that people label for it, for both policies.
     """
 
     units: int
@@ -35,6 +38,7 @@ class Purchase(Record):
     rollouts: int
     half_width: float
     says: str
+    labels: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,13 @@ class NextPlan(Worded):
     def __str__(self) -> str:
         now = f"{self._width(self.half_width)} now"
         lines = [f"{self.first} - {self.second}: {now}. {self.budget:,} more {self.words.rollouts} would make it:"]
-        lines += [f"  {self._width(one.half_width)}  {one.says}" for one in self.purchases]
+        widest = max(one.half_width for one in self.purchases)
+        widths = [self._width(one.half_width) for one in self.purchases]
+        gains = [self._width(one.half_width / DECIDES)[1:] for one in self.purchases]
+        long, last = max(map(len, widths)), max(map(len, gains))
+        for width, gain, one in zip(widths, gains, self.purchases, strict=True):
+            bar = "█" * max(1, round(WIDEST * one.half_width / widest))
+            lines.append(f"  {width:>{long}} {bar:<{WIDEST}} finds {gain:>{last}} in 80%: {one.says}")
         lines.append(f"Buy {self.best.says}.")
         if not self.notes:
             share = f"{100 * self.between:.0f}% of the variance lies between levels of {self.unit}"
@@ -82,6 +92,10 @@ class NextPlan(Worded):
 
     def _width(self, half: float) -> str:
         return f"±{formatting.number(half, self.scale).lstrip('+')}{formatting.unit(self.scale)}"
+
+
+WIDEST = 12
+"""Characters of the bar of the widest interval."""
 
 
 @reads_frames
@@ -93,12 +107,14 @@ def plan_next(
     *,
     budget: int,
     measure: Measure | None = None,
+    label_price: float = 1.0,
     confidence: float = 0.95,
 ) -> NextPlan:
-    """Half-widths of the interval of a gain after more units, or more rollouts of each unit, from variance components.
+    """Half-widths of the interval of a gain after more units, rollouts of each or labels, from variance components.
 
     The variance of the gain on units like these is split into what rollouts of one unit vary by and the rest, which
-    only more units reduce. Each purchase changes the two parts; the interval of `compare` is scaled with them.
+    only more units reduce. Each purchase changes the two parts; the interval of `compare` is scaled with them. Where
+    people have labelled some units and a judge all, the parts are the people's and the judge's.
 
     Args:
         rollouts: The table.
@@ -106,6 +122,7 @@ def plan_next(
         second: The second policy.
         budget: Rollouts to buy, of both policies together.
         measure: "success" or "score"; success where the table has it.
+        label_price: What a label by a person costs, in rollouts.
         confidence: The confidence of the interval.
 
     Assumptions:
@@ -130,6 +147,12 @@ def plan_next(
     units, noise, repeats = _parts(Asked(rollouts, first, second, what), keys[0])
     if units < FEWEST:
         raise DataError(f"there must be {FEWEST} units or more; got {units}.", source=rollouts.source)
+    if found.refused is not None:
+        raise DataError(f"{found.refused}", source=rollouts.source)
+    if found.judged is not None and found.judged.found is not None:
+        label_price = _check.positive(label_price, "label_price")
+        ends = rollouts.ends(what)
+        return _labelled(found, found.judged.found, rollouts, keys[0], repeats, budget, label_price, ends[1] - ends[0])
     half = (found.interval.high - found.interval.low) / 2.0
     groups = found.reading.groups if found.reading.design.cluster else units
     variance = (half / _reach(groups, confidence)) ** 2
@@ -147,7 +170,7 @@ def plan_next(
     words, called, every = rollouts.words, rollouts.called(keys[0]), budget // 2
     plans, many, each = [], math.floor(every / repeats), f"of each {words.policy} on each"
     if many:
-        told = f"{many:,} more levels of {called}, {repeats:.3g} {words.rollouts} {each}"
+        told = f"{many:,} more levels of {called}, {_tries(repeats, words)} {each}"
         plans.append(bought(told, many, repeats))
     if repeats > 1.0:
         plans.append(bought(f"{every:,} more levels of {called}, one {words.rollout} {each}", every))
@@ -169,6 +192,59 @@ def plan_next(
         unit=called,
         notes=(unknown,) if noise is None else (),
     )
+
+
+def _labelled(
+    found: Comparison,
+    judged: CorrectedGain,
+    rollouts: Rollouts,
+    key: str,
+    repeats: float,
+    budget: int,
+    price: float,
+    span: float,
+) -> NextPlan:
+    """What the budget buys where a judge decides every unit and people labelled some: labels, units, or both."""
+    words, called = rollouts.words, rollouts.called(key)
+    each = 2.0 * repeats
+    ways = [  # units, labels
+        (0, min(judged.items - judged.labels, math.floor(budget / (2.0 * price)))),
+        (math.floor(budget / each), 0),
+        (both := math.floor(budget / (each + 2.0 * price)), both),
+    ]
+    plans = []
+    for units, labels in ways:
+        width = half_width_after(
+            judged, judged.labels + labels, judged.items + units, confidence=found.gain.confidence, span=span
+        )
+        says = f"{units:,} more levels of {called}, {_tries(repeats, words)} of each {words.policy} on each"
+        if not units:
+            says = f"labels of {labels:,} more levels of {called}, for both {words.policies}"
+        elif labels:
+            says += ", all labelled"
+        if units or labels:
+            run = round(units * each)
+            plans.append(Purchase(judged.items + units, repeats, run, width, says, labels))
+    if not plans:
+        raise _check.wrong("budget", f"pay for a label or one more level of {called}.", budget)
+    many = words.rollout if price == 1.0 else words.rollouts
+    one = f"A label is taken to cost as much as {price:g} {many}."
+    return NextPlan(
+        first=found.first,
+        second=found.second,
+        budget=budget,
+        purchases=tuple(sorted(plans, key=lambda one: one.half_width)),
+        half_width=judged.gain.interval.width / 2.0,
+        estimate=judged.gain.estimate,
+        between=1.0,
+        scale=judged.gain.interval.scale,
+        unit=called,
+        notes=(f"{judged.labels:,} of {judged.items:,} levels of {called} are labelled. {one}",),
+    )
+
+
+def _tries(repeats: float, words: Words) -> str:
+    return f"one {words.rollout}" if repeats == 1.0 else f"{repeats:.3g} {words.rollouts}"
 
 
 def _parts(asked: Asked, key: str) -> tuple[int, float | None, float]:

@@ -10,7 +10,7 @@ import typer
 
 import surefoot as sf
 from surefoot import _check
-from surefoot.cli import files, modes, plan_best, plan_rank, terminal
+from surefoot.cli import files, label_options, modes, plan_best, plan_rank, terminal
 from surefoot.core.formatting import rounded
 from surefoot.core.interval import Side
 from surefoot.sequential import registry
@@ -401,6 +401,9 @@ def plan_next(
     budget: Annotated[int, typer.Option("--budget", help="Rollouts to buy, of both policies together.")],
     first: Annotated[str | None, typer.Option(help="The policy that the gain is about.")] = None,
     second: Annotated[str | None, typer.Option(help="The policy it is compared with.")] = None,
+    human_labels: label_options.Human = None,
+    labels_method: label_options.Method = None,
+    label_price: Annotated[float, typer.Option("--label-price", help="What a label costs, in rollouts.")] = 1.0,
     *,
     reading: files.Reading,
     confidence: terminal.Confidence = terminal.CONFIDENCE,
@@ -415,10 +418,11 @@ def plan_next(
         surefoot plan next results.csv --budget 2000
 
         surefoot plan next results.csv --first new --second old --budget 200
+
+        surefoot plan next judged.csv --human labels.csv --label-price 5 --budget 2000
     """
-    table = files.table(paths, reading)
+    table = label_options.labelled(files.table(paths, reading), human_labels, labels_method, reading.score)
     names = files.two_policies(table, paths, first, second)
-    found = sf.plan_next(
-        table, *names, budget=budget, measure=files.measure_of(table, reading.score), confidence=confidence
-    )
+    what = files.measure_of(table, reading.score)
+    found = sf.plan_next(table, *names, budget=budget, measure=what, label_price=label_price, confidence=confidence)
     terminal.show(found, as_json=as_json)

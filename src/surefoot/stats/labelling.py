@@ -125,19 +125,79 @@ def _least(
 ) -> LabelsNeeded:
     """The least number of labels with a half-width of `wanted`; the half-width first falls in it, then may rise."""
     import numpy as np
-    from scipy import special
 
     items = n.size + 3  # 2 to all but 2
-    rest = items - n
-    labelled = (n * left + 2.0 * (1.0 + trust) ** 2) / (n + 2.0) ** 2
-    unlabelled = trust**2 * judged / rest
-    freedom = (labelled + unlabelled) ** 2 / (labelled**2 / (n + 1.0) + unlabelled**2 / (rest - 1.0))
-    half = special.stdtrit(freedom, (1.0 + confidence) / 2.0) * np.sqrt(labelled + unlabelled)
-    enough = np.flatnonzero(half <= wanted)
+    enough = np.flatnonzero(_half_width(n, items, left, judged, trust, confidence) <= wanted)
     if not enough.size:
         return LabelsNeeded(None, None, None, items, said)
     least = int(n[enough[0]])
     return LabelsNeeded(least, math.floor(RANGE[0] * least), min(items, math.ceil(RANGE[1] * least)), items, said)
+
+
+def _half_width(
+    n: Floats,
+    items: float,
+    left: Floats | float,
+    judged: float,
+    trust: Floats | float,
+    confidence: float,
+    *,
+    softened: float = 2.0,
+) -> Floats:
+    """Half the width of a corrected gain's interval, by Student's t; it is softened where few labels must promise."""
+    import numpy as np
+    from scipy import special
+
+    rest = items - n
+    labelled = (n * left + softened * (1.0 + trust) ** 2) / (n + softened) ** 2
+    unlabelled = trust**2 * judged / np.maximum(rest, 1.0)
+    freedom = (labelled + unlabelled) ** 2 / (labelled**2 / (n + 1.0) + unlabelled**2 / np.maximum(rest - 1.0, 1.0))
+    half: Floats = special.stdtrit(freedom, (1.0 + confidence) / 2.0) * np.sqrt(labelled + unlabelled)
+    return half
+
+
+def half_width_after(
+    found: CorrectedGain, labels: int, items: int, *, confidence: float = 0.95, span: float = 1.0
+) -> float:
+    """Half the width that the interval of a corrected gain would have with more labelled items, or more items.
+
+    The judge is trusted more the more items it decides alone; what it leaves unexplained changes with that.
+
+    Args:
+        found: What the labels so far gave.
+        labels: Labelled items then.
+        items: All items then, labelled or not.
+        confidence: The confidence of that interval.
+        span: The largest gain possible: 1 for rates, the range of the scores for scores.
+
+    Assumptions:
+        Items and labels are drawn like those so far. Approximate, as in `labels_needed`.
+
+    Example:
+        >>> from surefoot.stats import judge_corrected_gain
+        >>> from surefoot.stats.labelling import half_width_after
+        >>> said = [1, 0, 0, 0, -1, 1, 0, 0] * 200
+        >>> found = judge_corrected_gain(said, [1, 0, 0, 0, 0, 0, 0, 0] * 8 + [None] * 1536)
+        >>> [round(half_width_after(found, labels, 1600), 3) for labels in (64, 160)]
+        [0.075, 0.048]
+
+    Reference:
+        The variance of `judge_corrected_gain`, scaled to the interval that was found.
+    """
+    import numpy as np
+
+    spread, moves = found.judged / span**2, 0.0
+    if found.trust:
+        moves = found.trust * spread * found.items / (found.items - found.labels)
+
+    def half(n: int, of: int) -> float:
+        trust = moves / spread * (of - n) / of if moves else 0.0
+        left = found.left / span**2 + spread * (trust**2 - found.trust**2) - 2.0 * moves * (trust - found.trust)
+        given = (np.array(float(n)), float(of), max(left, 0.0), spread, trust, confidence)
+        return float(_half_width(*given, softened=0.0))
+
+    now = found.gain.interval.width / 2.0
+    return now * half(labels, items) / half(found.labels, found.items)
 
 
 def _counts(items: int) -> Floats:
