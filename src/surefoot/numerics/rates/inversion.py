@@ -58,6 +58,7 @@ _ORDERS = (8, 12, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 128, 192, 256)
 _ELLIPSES = 0.08 * 1.35 ** np.arange(15.0)
 _CORNERS = np.exp(1j * np.pi * np.arange(9.0) / 8.0) / math.cos(math.pi / 16.0)
 _CELLS = 60_000  # numbers held at once
+_ALONE = 250_000  # of larger products a BLAS makes threads, which cost more than they save
 _STEPS = 3e-5 * 2.4 ** np.arange(13.0)
 _MORE_STEPS = np.linspace(0.15, 4.0, 36)
 
@@ -128,12 +129,13 @@ def p_values(tables: Tables, which: Ints, difference: Floats, *, both: bool) -> 
     for order in np.unique(orders).tolist():
         nodes, fine, terms, bends = _interpolation(order)
         alike = np.nonzero(orders == order)[0]
-        step = max(1, _CELLS // (tables.width(lost) * (order + 1)))
+        step, alone = max(1, _CELLS // tables.width(lost)), max(2, _ALONE // fine.size)
         for part in np.split(alike, range(step, len(alike), step)):
             nuisance = low[part, None] + (high - low)[part, None] * nodes
             as_far = Order(order_of.at[part], order_of.level[part])
             values = tables.tails(difference[part], nuisance, as_far, lost, both=both)
-            top = (values @ fine).max(axis=1) + np.abs(values @ terms) @ bends
+            few = np.split(values, range(alone, len(values), alone))
+            top = np.concatenate([(some @ fine).max(axis=1) + np.abs(some @ terms) @ bends for some in few])
             found[asked[part]] = np.minimum(1.0, gamma + lost + error[part] + top * (1.0 + rounding))
     return found
 

@@ -7,6 +7,7 @@ rate t, and the first is t + d; both stay within their Clopper-Pearson limits.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from surefoot.numerics.arrays import Flags, Floats, Ints
 
 
-_COUNTED = 2000
+_FEW, _COUNTED = 200, 2000
 """Up to so many draws limits are found by sums of the window, above by the incomplete beta function."""
 
+_CELLS = 60_000  # chances held at once
 _WIDE = 30
 """From so many counts in a window for each tail that is asked for, tails are computed one by one."""
 
@@ -99,21 +101,25 @@ class TwoCounts:
         Only counts within a Bernstein distance of their means are summed; the rest has at most `error` in all.
         """
         first_rate = np.clip(nuisance + difference[:, None], 0.0, 1.0)
-        start, mass = _masses(self.n2, nuisance, error / 2.0)
-        width = mass.shape[1]
+        start, width = _windows(self.n2, nuisance, error / 2.0)
         begin = start.min(axis=1)
         wide = int((start.max(axis=1) + width - begin).max())
-        begin = np.minimum(begin, self.n2 + 1 - wide)
-        x2 = begin[:, None] + np.arange(wide)
+        begin = np.minimum(begin, self.n2 + 1 - wide)[:, None]
+        x2 = begin + np.arange(wide)
         apart, bars = order.at[:, None], order.level[:, None]
         up = thresholds(self.n1, self.n2, x2, apart, bars)
-        places = (np.arange(len(begin))[:, None] * wide + start - begin[:, None]).reshape(-1, 1) + np.arange(width)
-        first = _Tail(self.n1, first_rate, error / 2.0, width)
-        found = np.einsum("ij,ij->i", mass, first.at_least(up.ravel()[places]))
-        if both:
-            over = thresholds(self.n1, self.n2, self.n2 - x2, -apart, bars)
-            found += np.einsum("ij,ij->i", mass, first.below(self.n1 + 1 - over.ravel()[places]))
-        return np.asarray(found.reshape(nuisance.shape))
+        over = self.n1 + 1 - thresholds(self.n1, self.n2, self.n2 - x2, -apart, bars) if both else None
+        found, step = np.empty(nuisance.shape), max(1, _CELLS // (self.width(error) * nuisance.shape[1]))
+        for part in (slice(row, row + step) for row in range(0, len(begin), step)):
+            start, mass = _masses(self.n2, nuisance[part], error / 2.0)
+            rows = np.arange(len(start))[:, None] * wide
+            places = (rows + start - begin[part]).reshape(-1, 1) + np.arange(mass.shape[1])
+            first = _Tail(self.n1, first_rate[part], error / 2.0, mass.shape[1])
+            chance = np.einsum("ij,ij->i", mass, first.at_least(up[part].ravel()[places]))
+            if over is not None:
+                chance += np.einsum("ij,ij->i", mass, first.below(over[part].ravel()[places]))
+            found[part] = chance.reshape(start.shape)
+        return found
 
 
 class _Tail:
@@ -155,10 +161,18 @@ def _limits(count: Floats | Ints, n: int, tail: float) -> tuple[Floats, Floats]:
         from surefoot.numerics.rates import binomial
 
         low = binomial.exact_low(k, n, tail)
+    elif n <= _FEW:
+        low = _every_lower_limit(n, tail)[k]
     else:  # without scipy: two tallies are compared by numpy alone
         least, places = np.unique(k, return_inverse=True)
         low = _lower_limits(np.maximum(least, 1), n, tail)[places] * (k > 0)
     return low[: len(count)], 1.0 - low[len(count) :]
+
+
+@lru_cache(maxsize=64)
+def _every_lower_limit(n: int, tail: float) -> Floats:
+    """Those of all counts, which take as long as those of a few."""
+    return np.append(0.0, _lower_limits(np.arange(1, n + 1), n, tail))
 
 
 def _lower_limits(k: Ints, n: int, tail: float) -> Floats:
@@ -185,13 +199,18 @@ def _half(n: int, variance: float | Floats, error: float) -> int:
     return math.ceil(bits / 3.0 + math.sqrt(bits * bits / 9.0 + 2.0 * bits * n * float(np.max(variance)))) + 1
 
 
-def _masses(n: int, p: Floats, error: float) -> tuple[Ints, Floats]:
-    """First counts of the windows, and the chances in them, one row for each entry of p."""
+def _windows(n: int, p: Floats, error: float) -> tuple[Ints, int]:
+    """First counts of the windows, and how many counts each holds."""
     half = _half(n, p * (1.0 - p), error)
     width = min(n + 1, 2 * half + 1)
+    return np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width), width
+
+
+def _masses(n: int, p: Floats, error: float) -> tuple[Ints, Floats]:
+    """First counts of the windows, and the chances in them, one row for each entry of p."""
+    start, width = _windows(n, p, error)
     log_p, log_q = log_factorials.log_chances(p, 1.0 - p)
     odds, log_q = (log_p - log_q).reshape(-1, 1), log_q.reshape(-1, 1)
-    start = np.clip(np.rint(n * p).astype(np.int64) - half, 0, n + 1 - width)
     begin = int(start.min())
     row = log_factorials.log_choose_between(n, begin, int(start.max()) + width)
     counts = start.reshape(-1, 1) + np.arange(width)
