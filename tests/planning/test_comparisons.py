@@ -10,6 +10,7 @@ from surefoot.numerics.rates import inversion
 from surefoot.planning import comparisons
 from surefoot.stats import exact_power
 from surefoot.stats.exact_power import approximate_rollouts
+from tests.reference import listed
 
 
 @pytest.mark.parametrize(
@@ -42,6 +43,13 @@ def test_a_power_out_of_reach_is_refused_however_far(monkeypatch: pytest.MonkeyP
         sf.plan_paired_comparison(0.25, 0.15, power=0.9)
     monkeypatch.setattr(comparisons, "MOST", sf.plan_comparison(0.9, 0.6).rollouts)
     assert sf.plan_comparison(0.9, 0.6).rollouts == comparisons.MOST == 32
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in listed("score.cases") if case["what"].startswith("plan")], ids=lambda c: str(c["rates"])
+)
+def test_no_more_rollouts_than_the_test_before_needed(case: dict[str, Any]) -> None:
+    assert sf.plan_comparison(*case["rates"]).rollouts <= case["rollouts"]
 
 
 def test_a_gain_equal_to_the_margin_but_for_rounding_is_planned_as_not_worse() -> None:

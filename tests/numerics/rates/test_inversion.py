@@ -1,8 +1,5 @@
 """Tests of `surefoot.numerics.rates.inversion`."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,9 +10,7 @@ from surefoot import PairTally, Tally, stats
 from surefoot.numerics import normal_quantiles
 from surefoot.numerics.rates import inversion, paired_rates, two_rates
 from tests.oracles import coherent
-
-CASES = json.loads((Path(__file__).parents[2] / "reference" / "two_rates_any_size.json").read_text())["cases"]
-
+from tests.reference import listed
 
 ORDERING = 0.05
 
@@ -40,7 +35,7 @@ def ends(table, a, *, both=True):
 
 
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case["what"] == "rates p(d)"], ids=lambda c: str(c["table"])
+    "case", [case for case in listed("score.cases") if case["what"] == "rates p(d)"], ids=lambda c: str(c["table"])
 )
 def test_p_values_are_those_of_the_reference(case):
     assert p_at(case["table"], case["d"], case["gamma"]) == pytest.approx(case["p"], abs=case["abs_tol"])

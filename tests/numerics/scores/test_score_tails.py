@@ -10,6 +10,8 @@ from scipy import special
 
 from surefoot.numerics.scores import score_tails
 from surefoot.numerics.scores.score_tails import exact, mirror, pool
+from tests.oracles import score_tails as twin
+from tests.reference import listed
 
 LAWS = {
     "smooth": lambda rng, n: rng.beta(5, 1, n),
@@ -18,6 +20,15 @@ LAWS = {
     "nearly nothing": lambda rng, n: rng.random(n) ** 8,
     "narrow with both ends": lambda rng, n: np.append(rng.beta(50, 50, n - 2), [0.0, 1.0]),
 }
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in listed("score.cases") if case["what"].startswith("one-sample")], ids=lambda c: str(c["z"])
+)
+def test_one_sample_of_the_reference(case):
+    found = math.exp(score_tails.OneSample(pool(np.array(case["z"]))).log_p(case["m"]))
+    assert found == pytest.approx(case["p"], rel=case["rel_tol"])
+    assert float(twin.p_low(case["z"], case["m"])) == pytest.approx(case["p"], rel=1e-12)
 
 
 @pytest.mark.parametrize("law", LAWS)
