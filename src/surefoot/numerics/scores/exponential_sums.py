@@ -181,6 +181,7 @@ def _log_integral(sums: Sums, step: float) -> Floats:
 def _along(sums: Sums, contour: tuple[Floats, Floats, Floats], step: float) -> tuple[Floats, Flags, Flags]:
     """The integral of every row along its contour: its logarithm, whether series fell short, whether it grew again."""
     (t, width, bend), k, nodes = contour, sums.counts, _nodes(step)
+    gone = 1e-15 if step < COARSE else 1e-10
     a = 1.0 + t[:, None] * sums.coefficients
     start = -(np.log(a) @ k) - np.log(t)
     inside, off = np.zeros((t.size, 1), complex), np.zeros(t.size)
@@ -211,7 +212,7 @@ def _along(sums: Sums, contour: tuple[Floats, Floats, Floats], step: float) -> t
             heights[:, 0] *= 0.5
         total[left] += heights.imag.sum(axis=1)
         lost[left] += (sizes * np.expm1(np.minimum(rest + off[left, None], 700.0))).sum(axis=1)
-        left = left[(sizes[:, -1] > 1e-15 * np.abs(total[left])) & ~wild[left]]
+        left = left[(sizes[:, -1] > gone * np.abs(total[left])) & ~wild[left]]
     with np.errstate(invalid="ignore", divide="ignore"):
         found = start + np.log(total * (step / math.pi))
     return found, (off > REST) | ~(lost <= REST * total), wild

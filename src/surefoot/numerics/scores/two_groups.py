@@ -34,6 +34,7 @@ ROUGH, ROUGHLY = 0.3, 1e-5
 NARROW = 1e-13
 SLACK = 1e-4
 SCAN = np.linspace(-4.0, 4.0, 23)
+BESIDE = np.array([-0.5, -0.1, -0.02, 0.0, 0.02, 0.1, 0.5])
 ROUNDS, MOST = 40, 20_000
 """When the proof is given up, and the bound it has got to is the answer."""
 
@@ -50,7 +51,8 @@ class TwoGroups(group_tails.Groups):
         known: dict[float, tuple[float, float]] = {}
 
         def high(target: float) -> float:
-            known[target] = self._largest(target)
+            before = next(reversed(known.items()), None)
+            known[target] = self._largest(target, before and self._beside(target, before[0], before[1][0]))
             return known[target][1] + RAISED
 
         if estimate <= 0.0:
@@ -92,9 +94,21 @@ class TwoGroups(group_tails.Groups):
         inside = point + step * SCAN
         return np.unique(np.concatenate(([left, right], inside[(inside > left) & (inside < right)])))
 
-    def _largest(self, target: float) -> tuple[float, float]:
-        """The null point with the largest p-value that was found, and the logarithm of that."""
-        places = more = self._scan(target)
+    def _beside(self, target: float, before: float, place: float) -> Floats:
+        """Points about where the largest p-value should be, from where it was for a target nearby."""
+        v, w = self.weights
+        one, other = (score_tails.error_of(sample) for sample in self.samples)
+        moved = place + (target - before) * v * one**2 / ((v * one) ** 2 + (w * other) ** 2)
+        return moved + BESIDE / math.hypot(1.0 / one, v / w / other)
+
+    def _largest(self, target: float, beside: Floats | None = None) -> tuple[float, float]:
+        """The null point with the largest p-value that was found, and the logarithm of that.
+
+        Looked for on the whole line, or beside points where it should be; where it is not among them, on the line.
+        """
+        scan = self._scan(target)
+        near = beside is not None and scan[0] < beside[0] and beside[-1] < scan[-1]
+        places = more = beside if near and beside is not None else scan
         joint, alone = np.zeros(0), np.zeros(0)
         for _ in range(40):
             new_joint, one, other = self._parts(target, more)
@@ -110,6 +124,8 @@ class TwoGroups(group_tails.Groups):
                 break
         heights = np.minimum(joint, alone)
         best = int(np.argmax(heights))
+        if near and best in (0, places.size - 1):
+            return self._largest(target)
         return float(places[best]), float(heights[best])
 
     def raised(self, target: float) -> float:
