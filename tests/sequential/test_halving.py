@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import Tally
-from surefoot.sequential import Halve, run_ranking, simulate_ranking
+from surefoot.sequential import Halve, Race, run_ranking, simulate_ranking
 from surefoot.sequential.halving import HalveState
 from surefoot.stats import clopper_pearson_lower
 
@@ -110,3 +110,10 @@ def test_a_round_after_the_end_is_refused():
     state = run_ranking(rule, [{"a": 1.0, "b": 0.0}] * 20)[-1]
     with pytest.raises(ValueError, match="unfinished"):
         rule.step(state, {"a": 1.0})
+
+
+@pytest.mark.parametrize("rule", [Halve(("a", "b"), budget=60, binary=True), Race(("a", "b"), 20, binary=True)])
+def test_half_a_success_is_refused_where_successes_are_declared(rule):
+    """The bound of the one named is that of a count of successes."""
+    with pytest.raises(ValueError, match=r"`scores\['a'\]` must be a success or a failure, as `binary` says; got 0.5"):
+        rule.step(rule.start(), {"a": 0.5, "b": 1.0})

@@ -24,7 +24,6 @@ from surefoot.numerics.rates import best_of_many
 from surefoot.numerics.rates.best_of_many import Stage
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
-from surefoot.sequential.rules import in_range
 from surefoot.sequential.selection import SelectionRule, SelectionState
 from surefoot.stats.rates import clopper_pearson_lower
 from surefoot.stats.score_means import score_mean_lower
@@ -125,7 +124,7 @@ class Halve(SelectionRule["HalveState"]):
     def step(self, state: HalveState, scores: Mapping[str, float]) -> HalveState:
         """The state after one more round; see `RoundRule.step`."""
         self.running(state, scores)
-        kept = {name: in_range(score, f"scores[{name!r}]", self.low, self.high) for name, score in scores.items()}
+        kept = {name: self.score(score, name) for name, score in scores.items()}
         unit = {name: (score - self.low) / (self.high - self.low) for name, score in kept.items()}
         after = replace(
             state,

@@ -21,7 +21,6 @@ from surefoot.numerics.betting.race_bets import OUT, SETTLED, WITHDRAWN, Terms
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting, registered
 from surefoot.sequential.round_rules import Pair, checked_joined
-from surefoot.sequential.rules import in_range
 from surefoot.sequential.selection import SelectionRule, SelectionState
 
 if TYPE_CHECKING:
@@ -317,7 +316,7 @@ class Race(SelectionRule[RaceState]):
             must = f"hold {formatting.counted(turns, 'score')} of {name}, as `turns` asks"
             raise _check.refused(f"scores[{name!r}]", must, len(row))
         width = self.high - self.low
-        return [(in_range(score, f"scores[{name!r}]", self.low, self.high) - self.low) / width for score in row]
+        return [(self.score(score, name) - self.low) / width for score in row]
 
     def _wider(self, bets: race_bets.Race, size: int) -> race_bets.Race:
         return bets.joined(int(self.places(size + 1)[0, -1]))

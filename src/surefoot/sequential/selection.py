@@ -17,6 +17,7 @@ from surefoot.numerics.betting.race_bets import running_low
 from surefoot.sequential.history import Trail
 from surefoot.sequential.registry import Setting
 from surefoot.sequential.round_rules import MOST, RoundRule, Standing, ranked
+from surefoot.sequential.rules import in_range
 from surefoot.stats.letters import Letters, compact_letters
 from surefoot.stats.means import betting_sequence
 
@@ -60,6 +61,13 @@ class SelectionRule(RoundRule[S]):
     def games(self) -> int:
         """A bet on, or a mean for, every policy."""
         return len(self.names)
+
+    def score(self, value: Any, name: str) -> float:
+        """One score, in the range; where all are declared to be successes and failures, one of these."""
+        kept = in_range(value, f"scores[{name!r}]", self.low, self.high)
+        if self.binary and kept not in (self.low, self.high):
+            raise _check.refused(f"scores[{name!r}]", "be a success or a failure, as `binary` says", kept)
+        return kept
 
     def places(self, size: int) -> Ints:
         """The place of each of the first so many policies among ties, drawn by the seed from its name alone."""
