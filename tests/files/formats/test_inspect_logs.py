@@ -147,14 +147,31 @@ def test_the_declared_reducer_is_obeyed() -> None:
 
 def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
     parts = {name: body for name, body in members("reduced.eval").items() if name != "reductions.json"}
-    rollouts = sf.read(put(tmp_path, "log.eval", deflated(parts)))
+    own = {**parts, "header.json": parts["header.json"].replace(b'"max"', b'"mine"')}
+    rollouts = sf.read(put(tmp_path, "log.eval", deflated(own)))
     assert rollouts.names("repeat") == ("1", "2")
     assert rollouts.column("cluster")[0] == "d0"
-    assert any("declares the reducer 'max' but holds no reduced values" in str(note) for note in rollouts.notes)
+    assert any("declares the reducer 'mine' but holds no reduced values" in str(note) for note in rollouts.notes)
     header = json.loads(parts["header.json"])
     del header["results"]  # a run that did not finish
     unfinished = sf.read(put(tmp_path, "cut.eval", deflated({**parts, "header.json": json.dumps(header).encode()})))
     assert any("declares the reducer 'max'" in str(note) for note in unfinished.notes)
+
+
+REDUCED = [("max", 1.0), ("median", 0.5), ("mode", 0.0), ("at_least_2", 1.0), ("at_least_3", 0.0), ("pass_at_2", 5 / 6)]
+
+
+@pytest.mark.parametrize(("reducer", "value"), REDUCED)
+def test_logs_without_reductions_are_reduced_by_inspects_own_reducers(tmp_path: Path, reducer: str, value: float):
+    """As inspect_ai 0.3.30 writes them: a reducer is declared, its values are not in the log."""
+    samples = [{**sample(1, match=grade), "epoch": epoch} for epoch, grade in enumerate("IICC", 1)]
+    results = {"scores": [{"name": "match", "scorer": "match", "reducer": reducer, "metrics": {"accuracy": {
+        "name": "accuracy", "value": value}}}]}  # fmt: skip
+    log = {"status": "success", "eval": {"task": "t", "model": "m"}, "results": results, "samples": samples}
+    rollouts = sf.read(written(tmp_path, log))
+    assert len(rollouts) == 1
+    assert rollouts.findings == ()
+    assert any(f"by {reducer!r}, as the log declares" in str(note) for note in rollouts.notes)
 
 
 def test_reductions_by_another_reducer_are_not_used(tmp_path: Path) -> None:

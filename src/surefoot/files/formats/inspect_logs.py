@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -57,6 +58,8 @@ def load(head: Head) -> Sheet:
     chosen = _choose(rows, declared, head.name, status)
     findings = []
     reduced = _reduced(reductions, declared, chosen, head.name)
+    if declared.reducer not in (None, "mean") and declared.total is not None and not isinstance(reductions, list):
+        reduced = _reduce(rows, chosen, declared.reducer)  # logs of the first versions hold no reduced values
     if reduced is not None:
         rows, records = _one_each(rows, records, chosen, reduced)
         notes.append(f"Epochs are reduced to one value a sample by {declared.reducer!r}, as the log declares.")
@@ -173,6 +176,27 @@ def _reduced(reductions: Any, declared: Declared, chosen: str, source: str) -> d
                 by_id[text(sample.get("sample_id")) or ""] = _value(value, f"{place}.value", source)
             return by_id
     return None
+
+
+def _reduce(rows: list[dict[str, Any]], chosen: str, reducer: str) -> dict[str, float | None] | None:
+    """The value of each sample by one of Inspect's own reducers; None for any other."""
+    name, _, number = reducer.rpartition("_")
+    k = int(number) if number.isdigit() else 0
+    ways: dict[str, Callable[[list[float]], float]] = {
+        "max": max,
+        "median": statistics.median,
+        "mode": statistics.mode,
+        "at_least": lambda values: float(sum(value >= 1.0 for value in values) >= k),
+        "pass_at": lambda values: 1.0 - math.comb(sum(value < 1.0 for value in values), k) / math.comb(len(values), k),
+    }
+    way = ways.get(name if k else reducer)
+    if way is None:
+        return None
+    epochs = defaultdict[str, list[float]](list)
+    for row in rows:
+        if row[chosen] is not None:
+            epochs[row["condition"]].append(row[chosen])
+    return {sample: way(values) for sample, values in epochs.items() if len(values) >= k}
 
 
 def _one_each(
