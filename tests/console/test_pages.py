@@ -130,6 +130,15 @@ def test_another_checkpoint_is_shown_to_runner_and_owner_only(tmp_path):
         assert said not in operator.get(path).text
 
 
+def test_a_pose_that_is_a_number_says_what_it_counts(tmp_path):
+    console = Console(study(tmp_path, conditions=("1", "2"), reset="box shut; arm home"))
+    console.client("runner").post("/api/v1/turns/next")
+    mirror, runner = (console.browser("runner").get(path).text for path in ("/mirror", "/runner"))
+    assert re.search(r"<li>condition [12]</li>", mirror)
+    assert "<li>box shut</li><li>arm home</li>" in mirror
+    assert re.search(r" · condition [12]<", runner)
+
+
 def test_a_code_is_one_picture_without_style_or_script():
     picture = str(pages.svg("http://192.0.2.7:8765/join#token"))
     assert picture.startswith("<svg")

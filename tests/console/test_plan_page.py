@@ -56,7 +56,6 @@ def test_every_change_is_answered_by_what_it_will_take(page: PlanPage) -> None:
     assert "6 hours are 180 rollouts" in told["expects"]
     assert told["toml"].startswith("# The plan of a study")
     values["time_budget"][0]["hours_a_day"] = "3"
-    values[""]["horizon"] = ""
     assert (
         "3 hours are 90 rollouts"
         in client.post("/check", json={"values": values, "rates": "0.9,0.5,0.1"}).json()["expects"]

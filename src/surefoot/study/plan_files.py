@@ -184,7 +184,7 @@ def _hidden(plan: Plan, name: str) -> bool:
         (plan.measure == "success" and name in ("low", "high", "levels"))
         or (name in ("low", "high", "levels") and any(task.stages for task in plan.described))
         or (name in ("within", "budget") and not plan.question.startswith("best"))
-        or (name == "horizon" and plan.budget is not None)
+        or (name == "horizon" and (plan.budget is not None or plan.timed))
         or (name == "question" and not many)
         or (name == "items" and many)
         or (name == "helped_by" and not given)

@@ -258,6 +258,11 @@ class Plan(Record):
         """The name of the rule that decides, as it is called now."""
         return self.rule if self.in_pairs else RANKED_BY.get(self.rule, self.rule)
 
+    @property
+    def timed(self) -> bool:
+        """Whether its hours make the horizon."""
+        return self.time_budget is not None and self.horizon == self.time_budget.rollouts // len(self.policies)
+
     def _rounds_in_time(self) -> int:
         """The most rounds, or pairs, that the hours allow."""
         budget = self.time_budget

@@ -252,7 +252,7 @@ function render() {
   if (turn) {
     $("turn-label").textContent = `Turn ${turn.number}${turn.attempt > 1 ? ", to record again" : ""}`;
     $("code").textContent = turn.code;
-    $("chips").replaceChildren(...[turn.rig, turn.task, turn.condition?.replace(/^\d+$/, "condition $&"), turn.operator && `by ${turn.operator}`].filter(Boolean).map((text) => made("li", text)));
+    $("chips").replaceChildren(...[turn.rig, turn.task, turn.task ? turn.condition?.replace(/^\d+$/, "condition $&") : turn.condition, turn.operator && `by ${turn.operator}`].filter(Boolean).map((text) => made("li", text)));
     if ($("turn").dataset.of !== `${turn.number}.${turn.attempt}`) dress(turn);
     $("same").hidden = !turn.same_start_as;
     $("same").textContent = turn.same_start_as ? `Same start as turn ${turn.same_start_as}: set it up in the same way.` : "";

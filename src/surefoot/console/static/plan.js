@@ -58,6 +58,7 @@ async function check() {
     const told = await asked("/check", { values: values(), rates: at("rates").value });
     if (mine !== turn) return;
     for (const name of ["says", "expects", "toml"]) at(name).textContent = told[name];
+    at("expects").classList.toggle("table", !at("rates").value.trim());
     at("state").textContent = "";
     at("save").disabled = false;
   } catch (error) {
