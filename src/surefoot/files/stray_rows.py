@@ -236,9 +236,10 @@ WIDEST = 300
 
 
 def of_frame(frame: pl.LazyFrame, header: Sequence[str], rows: int, source: str, line: Callable[[int], int]) -> LeftOut:
-    """The rows to leave out of a frame of text, of any size: one column or two are looked at before any other."""
+    """The rows to leave out of a frame, of any size: one column or two are looked at before any other."""
     import polars as pl
 
+    frame = frame.select(pl.all().cast(pl.String))
     sorting, columns = Sorting(header, source, line), list(frame.collect_schema())
     if len(columns) > WIDEST:
         held = frame.collect().rows()

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 LARGEST_LINES = 4 * LARGEST_TEXT
 MARKED = re.compile(r"^\s*['\u2019]\s*([-+]?\d+(?:[.,]\d+)?\s*%?)\s*$")
 """A number behind an apostrophe, by which spreadsheets mark what is to stay text."""
+HELD_IN_MEMORY = 1 << 30
+"""Up to this size a file is read once; a longer one is read again for every question."""
+MOST_HELD, TRIED = 64, 100
+"""The widest table that is read whole, and the lines that are tried first."""
 LARGEST_COUNTED = 1 << 27
 """Of longer files it is taken that every row is a line."""
 
@@ -109,23 +113,50 @@ def csv_rows(head: Head) -> Table:
     return Table(header, rows, left)
 
 
-def text_frame(head: Head) -> tuple[pl.LazyFrame, LeftOut]:
-    """A delimited file of any size, every cell as text, without the rows that hold no rollout."""
+def text_frame(head: Head, *, numbers: bool = False) -> tuple[pl.LazyFrame, LeftOut]:
+    """A delimited file of any size as text, or outcomes as numbers, without the rows that hold no rollout."""
     import polars as pl
 
     counted = checked_rows(head)
     frame = pl.scan_csv(head.path, separator=head.separator, infer_schema=False, glob=False)
+    frame = _with_numbers(head, frame) if numbers else frame
     left = stray_rows.of_frame(frame, head.header, counted.rows, head.name, line_of(head))
     if left.kinds:
         kept = frame.with_row_index(stray_rows.PLACE).filter(~pl.col(stray_rows.PLACE).is_in(sorted(left.kinds)))
         frame = kept.drop(stray_rows.PLACE)
-    numbers = _numbers(list(frame.collect_schema())) if _has_apostrophes(head) else []
-    if numbers:
-        found = frame.select(pl.col(numbers).str.contains(MARKED.pattern).any()).collect(engine="streaming")
-        marked = [name for name in numbers if found[name].item()]
+    kinds = frame.collect_schema()
+    texts = [name for name in _numbers(list(kinds)) if kinds[name] == pl.String]
+    if texts and _has_apostrophes(head):
+        found = frame.select(pl.col(texts).str.contains(MARKED.pattern).any()).collect(engine="streaming")
+        marked = [name for name in texts if found[name].item()]
         frame = frame.with_columns(pl.col(marked).str.replace(MARKED.pattern, "$1"))
         left = replace(left, notes=(*left.notes, *_apostrophes(marked)))
     return frame, left
+
+
+def _with_numbers(head: Head, frame: pl.LazyFrame) -> pl.LazyFrame:
+    """The file read once, its outcomes as numbers, where every one of them is one: then no text is parsed afterwards.
+
+    All remains text where a cell of them is anything else, and where the file is too long or too wide to be held.
+    """
+    import polars as pl
+
+    header = list(frame.collect_schema())
+    named = match(header, {})[0]
+    kinds = {named[column]: kind for column, kind in (("success", pl.Int8), ("score", pl.Float64)) if column in named}
+    if not kinds or head.size > HELD_IN_MEMORY or len(header) > MOST_HELD:
+        return frame
+    schema = {name: kinds.get(name, pl.String) for name in header}
+    read = functools.partial(pl.scan_csv, separator=head.separator, schema=schema)
+    fits = [
+        pl.col(name).is_between(0, 1) if kind == pl.Int8 else pl.col(name).is_finite() for name, kind in kinds.items()
+    ]
+    try:
+        read(io.StringIO("\n".join(head.text.splitlines()[:TRIED]))).collect()  # where one is not, it mostly is at once
+        held = read(head.path, glob=False).collect(engine="streaming")
+        return held.lazy() if all(held.select(fit.all() for fit in fits).row(0)) else frame
+    except pl.exceptions.PolarsError:
+        return frame
 
 
 def _numbers(header: Sequence[str]) -> list[str]:

@@ -69,7 +69,7 @@ def by_polars(column: str, name: str, dtype: pl.DataType, source: str, *, percen
         words = raw.cast(pl.String).str.strip_chars()
         filled = words.str.len_bytes() > 0
         if column in TEXT:
-            return Cell(pl.when(filled).then(words.str.replace_all("\n", LINE_END, literal=True)), never)
+            return Cell(raw.cast(pl.String).map_batches(_tidy, return_dtype=pl.String, is_elementwise=True), never)
         if column in YES_OR_NO:
             lower = words.str.to_lowercase()
             value: pl.Expr = (
@@ -118,6 +118,24 @@ def _once_each(name: str, value: pl.Expr, kind: Any) -> pl.Expr:
         return read.gather(cells.cast(pl.Enum(levels)).to_physical())
 
     return pl.col(name).map_batches(of, return_dtype=kind, is_elementwise=True)
+
+
+def _tidy(cells: pl.Series) -> pl.Series:
+    """Labels without spaces around them, of one line each, and none for a blank; mostly as they are."""
+    import polars as pl
+
+    levels = cells.unique()
+    looked = (levels if 2 * len(levels) <= len(cells) else cells).alias("cells")
+    words = pl.col("cells").str.strip_chars()
+    odd = (
+        (words.str.len_bytes() != pl.col("cells").str.len_bytes())
+        | words.str.contains("\n", literal=True)
+        | (words == "")
+    )
+    if not looked.to_frame().select(odd.any()).item():
+        return cells
+    tidied = pl.when(words != "").then(words.str.replace_all("\n", LINE_END, literal=True))
+    return cells.to_frame("cells").select(tidied).to_series()
 
 
 def by_narwhals(column: str, name: str, dtype: nw.dtypes.DType, source: str) -> Cell:

@@ -7,7 +7,7 @@ import polars as pl
 from surefoot.core.notes import Noted
 from surefoot.files.importers import About, Sheet
 from surefoot.files.recognising import Head
-from surefoot.files.text_files import refuse_repeated, text_frame
+from surefoot.files.text_files import HELD_IN_MEMORY, refuse_repeated, text_frame
 from surefoot.table.columns import KNOWN, OUTCOMES, TEXT, match, plain
 
 ABOUT = About(
@@ -17,7 +17,6 @@ ABOUT = About(
     example="surefoot compare results.csv --first new --second old",
 )
 
-HELD_IN_MEMORY = 1 << 30
 DECIMAL_COMMA = r"^(\s*-?\d+),(\d+\s*)$"
 
 
@@ -27,9 +26,9 @@ def recognises(head: Head) -> bool:
 
 
 def load(head: Head) -> Sheet:
-    """Every cell as text; columns are matched and cells parsed afterwards."""
+    """Cells as text, outcomes as numbers where all are; columns are matched and cells parsed afterwards."""
     refuse_repeated([name for name in head.header if plain(name) in KNOWN], head.name)
-    frame, left = text_frame(head)
+    frame, left = text_frame(head, numbers=True)
     commas = _commas(frame) if head.separator == ";" else []
     notes: list[Noted] = [*left.notes]
     if commas:
@@ -44,7 +43,7 @@ def _commas(frame: pl.LazyFrame) -> list[str]:
     header = list(frame.collect_schema())
     named = match(header, {})[0]
     texts = {named[column] for column in TEXT if column in named}
-    numbers = [name for name in header if name not in texts]
+    numbers = [name for name, kind in frame.collect_schema().items() if name not in texts and kind == pl.String]
     if not numbers:
         return []
     found = frame.select(pl.col(numbers).str.contains(DECIMAL_COMMA).any()).collect(engine="streaming")
