@@ -17,7 +17,7 @@ from surefoot.core.scores import Scores
 from surefoot.core.tally import PairTally, Tally
 from surefoot.core.words import plural
 from surefoot.stats.one_sided_gains import CENTRAL, bounds_of, central_form
-from surefoot.table.crosstab import crosstab
+from surefoot.table.crosstab import combined, crosstab
 from surefoot.table.design import FEW, MANY, Column, Design, noun
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.summaries import Group
@@ -337,22 +337,14 @@ class Cells:
 
     def codes(self, *columns: str) -> Any:
         """A number for each cell, the same where these columns are."""
-        import numpy as np
-        import polars as pl
-
-        if not columns:
-            return np.zeros(self.frame.height, dtype=np.int64)
         if columns not in self.kept:
-            keys = [f"key_{self.keys.index(column)}" for column in columns]
-            rank = self.frame.select(pl.struct(keys).rank("dense").cast(pl.Int64) - 1)
-            self.kept[columns] = rank.to_series().to_numpy()
+            keys = [self.frame[f"key_{self.keys.index(column)}"] for column in columns]
+            self.kept[columns] = combined(keys, self.frame.height)
         return self.kept[columns]
 
     def levels(self, column: str) -> int:
         """How many levels of a column there are."""
-        import numpy as np
-
-        return len(np.unique(self.codes(column)))
+        return int(self.codes(column).max(initial=-1)) + 1
 
     def column(self, name: str) -> Any:
         """A column of numbers."""

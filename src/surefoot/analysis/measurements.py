@@ -19,8 +19,8 @@ from surefoot.core.tally import Tally
 from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
 from surefoot.files.reading import reads_frames
+from surefoot.numerics.arrays import numbered
 from surefoot.stats.means import moments_mean
-from surefoot.table.column_shapes import numbered
 from surefoot.table.crosstab import Crosstab, crosstab
 from surefoot.table.design import MANY, Design
 from surefoot.table.design_of import with_unit

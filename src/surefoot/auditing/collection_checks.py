@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.core import formatting
 from surefoot.core.words import Words
-from surefoot.table.crosstab import Coverage
+from surefoot.table.crosstab import Coverage, crosstab
 from surefoot.table.design import Column
 from surefoot.table.findings import Finding
 from surefoot.table.normalising import REST, small
@@ -55,7 +55,7 @@ def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
     """Rows that are the same in every column, where the columns tell rollouts apart."""
     import narwhals as nw
 
-    if not rollouts.ordered or not rollouts.whole or (met.keys and not met.recurring):
+    if not rollouts.ordered or not rollouts.whole or (met.keys and not met.recurring) or _told_apart(rollouts):
         return []
     columns = [name for name in rollouts.columns if name != "source"]
     columns += [REST] if REST in rollouts.frame.collect_schema().names() else []
@@ -77,6 +77,15 @@ def duplicated_rows(rollouts: Rollouts, met: Coverage) -> list[Finding]:
             f"{rollouts.words.a_rollout} of its own, number them in a `repeat` or `order` column.",
         )
     ]
+
+
+def _told_apart(rollouts: Rollouts) -> bool:
+    """Whether no policy met a unit twice in the same settings, clusters and repeats: then no rows are alike."""
+    keys = rollouts.design.keys("unit", "setting", "cluster", "repeat")
+    if not keys or "valid" in rollouts.columns or not rollouts.frame.implementation.is_polars():
+        return False
+    met = crosstab(rollouts, "policy", keys, rollouts.policies)
+    return all(int(met.of(policy)[0].max(initial=0)) <= 1 for policy in rollouts.policies)
 
 
 def _repeats(same: nw.LazyFrame[Any], keys: list[str]) -> bool:

@@ -19,6 +19,21 @@ Flags = NDArray[np.bool_]
 T = TypeVar("T")
 
 
+LOOKED_UP = 1 << 16
+"""Up to this many numbers are looked up in a list; of more, they are sorted."""
+
+
+def numbered(codes: Ints, most: int) -> tuple[Ints, int]:
+    """Numbers below `most` replaced by their places among those that occur, in order, and how many do."""
+    if most > 4 * len(codes) + LOOKED_UP:
+        known, places = np.unique(codes, return_inverse=True)
+        return places, len(known)
+    there = np.zeros(most, dtype=np.bool_)
+    there[codes] = True
+    count = int(np.count_nonzero(there))
+    return (codes if count == most else (np.cumsum(there) - 1)[codes]), count
+
+
 def spread(work: Callable[..., T], blocks: Sequence[tuple[Any, ...]]) -> list[T]:
     """What `work` gives for the arguments of each block, in order; wherever joblib was told to run it."""
     joblib: Any = sys.modules.get("joblib")  # who configures it has imported it; importing it here would be slow

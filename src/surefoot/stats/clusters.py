@@ -360,6 +360,7 @@ def gathered(
     """
     import numpy as np
 
+    from surefoot.numerics.arrays import numbered
     from surefoot.numerics.scores import cluster_tests
 
     every, numbers = np.concatenate(values), np.concatenate(clusters)
@@ -372,9 +373,10 @@ def gathered(
         other, count = score_gains.labels(crossed, every.size, "crossed")
         ways.append(cluster_tests.layout(other, groups, weighed))
         _refuse_one(ways[1].met, names, "crossed")
-        _, cells = np.unique(numbers * count + other, return_inverse=True)
+        cells, _ = numbered(numbers * count + other, (int(numbers.max()) + 1) * count)
         meetings = cluster_tests.layout(cells, groups, weighed)
-    shapes = tuple(shape_of(np.unique(side, return_counts=True)[1].astype(float)) for side in clusters)
+    sizes = (np.bincount(side) for side in clusters)
+    shapes = tuple(shape_of(size[size > 0].astype(float)) for size in sizes)
     return Gathered(cluster_tests.evidence(every, ways, meetings, ends), shapes, count, _least_p(ways))
 
 

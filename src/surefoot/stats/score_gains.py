@@ -72,9 +72,14 @@ def labels(clusters: Iterable[object], size: int, name: str = "clusters") -> tup
     """Cluster numbers 0, 1, ... of `size` observations, and how many clusters there are; one alone is refused."""
     import numpy as np
 
+    from surefoot.numerics.arrays import numbered
+
     if isinstance(clusters, np.ndarray) and clusters.dtype.kind in "iu":
-        _, first, places = np.unique(clusters, return_index=True, return_inverse=True)
-        found, count = np.argsort(np.argsort(first))[places], len(first)  # numbered as they are met
+        low, high = (int(end) for end in (clusters.min(initial=0), clusters.max(initial=0)))
+        places, count = numbered(clusters - low, high - low + 1)
+        first = np.zeros(count, np.int64)
+        first[places[::-1]] = np.arange(len(places))[::-1]
+        found = np.argsort(np.argsort(first))[places]  # numbered as they are met
     else:
         numbers: dict[object, int] = {}
         found = np.asarray([numbers.setdefault(label, len(numbers)) for label in clusters])

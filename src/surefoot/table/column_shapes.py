@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot.numerics.arrays import numbered
 from surefoot.numerics.normal_quantiles import chi_squared_below
 
 if TYPE_CHECKING:
@@ -85,9 +86,12 @@ class Labels:
 
     def counts(self, *names: str) -> Floats:
         """Rows of every policy in every cell: policies x cells."""
-        codes, count = self.cells(*names)
-        flat = np.bincount(self.policy * count + codes, self.rows, minlength=self.policies * count)
-        found: Floats = flat.astype(np.float64).reshape(self.policies, count)
+        key = ("counts", *sorted(names))
+        if key not in self.kept:
+            codes, count = self.cells(*names)
+            flat = np.bincount(self.policy * count + codes, self.rows, minlength=self.policies * count)
+            self.kept[key] = flat.astype(np.float64).reshape(self.policies, count)
+        found: Floats = self.kept[key]
         return found
 
     def inside(self, name: str, other: str) -> bool:
@@ -199,21 +203,6 @@ POLICY = "\0policy"
 """The name of the policy among the columns of a cell; no column of a file is called that."""
 
 
-def numbered(codes: Ints, most: int) -> tuple[Ints, int]:
-    """Numbers below `most` replaced by their places among those that occur, in order, and how many do."""
-    if most > 4 * len(codes) + LOOKED_UP:
-        known, places = np.unique(codes, return_inverse=True)
-        return places, len(known)
-    there = np.zeros(most, dtype=np.bool_)
-    there[codes] = True
-    place = np.cumsum(there) - 1
-    return place[codes], int(there.sum())
-
-
-LOOKED_UP = 1 << 16
-"""Up to this many numbers are looked up in a list; of more, they are sorted."""
-
-
 def _middle(chances: list[float]) -> float:
     return sorted(chances)[ceil(len(chances) / 2) - 1]
 
@@ -243,7 +232,7 @@ def _chance_even_inside(own: Floats, total: Floats, home: Ints) -> float:
         kept = counted & (share > 0.0) & (share < 1.0)
     if not kept.any():
         return 1.0
-    degrees = int(kept.sum()) - len(np.unique(home[kept]))
+    degrees = int(kept.sum()) - int(np.count_nonzero(np.bincount(home[kept])))
     if degrees < 1:
         return 0.0
     part, whole, expected = own[kept], total[kept], share[kept]
@@ -262,5 +251,5 @@ def _chance_of_equal(own: Floats) -> float:
 def _chance_of_equal_inside(own: Floats, home: Ints) -> float:
     levels = int(home.max()) + 1
     mean = (np.bincount(home, own, minlength=levels) / np.bincount(home, minlength=levels))[home]
-    degrees = len(own) - len(np.unique(home))
+    degrees = len(own) - int(np.count_nonzero(np.bincount(home)))
     return 0.0 if degrees < 1 else chi_squared_below(float(((own - mean) ** 2 / mean).sum()), degrees)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from surefoot.core.record import Record
-from surefoot.table.column_shapes import numbered
+from surefoot.numerics.arrays import numbered
+from surefoot.table.level_codes import coded, codes_of
 from surefoot.table.normalising import home
 from surefoot.table.rollouts import Measure, Rollouts
 from surefoot.table.unit_counts import gathered
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     Counts = np.ndarray[Any, np.dtype[np.int64]]
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
-
-WIDE = 8
-"""Up to this many policies the engine makes a column for each in one pass; above, a row for each is scattered here."""
 
 TWO = 2
 """Numbers: up to so many have the same sum in whatever order they are added."""
@@ -56,7 +54,7 @@ class Crosstab:
         """A number for each environment, the same where these columns are the same; numbered in sorted order."""
         if columns not in self.kept:
             keys = [self.frame[f"key_{self.on.index(column)}"] for column in columns]
-            self.kept[columns] = _codes(keys, self.frame.height)
+            self.kept[columns] = combined(keys, self.frame.height)
         found: Counts = self.kept[columns]
         return found
 
@@ -71,38 +69,60 @@ def crosstab(rollouts: Rollouts, measure: Counted, on: Sequence[str], policies: 
     kept = rollouts.environments
     key = ("crosstab", measure, *columns)
     if key not in kept or not set(names) <= set(kept[key].policies):
-        wide = rollouts.frame.implementation.is_polars() and len(names) <= WIDE
-        found = _in_one_pass(rollouts, measure, columns, names) if wide else None
+        here = rollouts.frame.implementation.is_polars() and columns
+        found = _in_one_pass(rollouts, measure, columns, names) if here else None
         kept[key] = found if found is not None else _scattered(rollouts, measure, columns, names)
     table: Crosstab = kept[key]
     return table
 
 
 def _in_one_pass(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab | None:
-    """One grouping by environment; none where the order of the rows might leave a trace in a sum of scores.
+    """Counted by the numbers of environments; none where the order of the rows might leave a trace in a sum of scores.
 
     Sums of whole numbers do not depend on it, nor does the sum of two scores.
     """
+    import numpy as np
     import polars as pl
 
-    scores = measure == "score"
-    known = rollouts.counted().to_native().filter(pl.col(measure).is_not_null() & pl.col("policy").is_in(names))
-    value = pl.lit(1, pl.Int8) if measure == "policy" else pl.col(measure).cast(pl.Float64 if scores else pl.Int8)
-    columns, wanted = [], []
-    for place, name in enumerate(names):
-        own = pl.col("policy") == name
-        columns += [
-            own.cast(pl.Int8).alias(f"n{place}"),
-            pl.when(own).then(value).otherwise(0).alias(f"s{place}"),
-        ]
-        total = pl.Float64 if scores else pl.Int32
-        wanted += [pl.col(f"n{place}").cast(pl.Int32).sum(), pl.col(f"s{place}").cast(total).sum()]
-    keys = {f"key_{place}": name for place, name in enumerate(on)}
-    grouped = known.select(*(pl.col(name).alias(key) for key, name in keys.items()), *columns)
-    frame = (grouped.group_by(*keys).agg(*wanted) if keys else grouped.select(*wanted)).collect(engine="streaming")
-    if scores and any((frame[f"n{place}"] > TWO).any() for place in range(len(names))):
+    of_rows, keys = rollouts.once(("environments", *on), lambda: _environments(rollouts, on))
+    policy = codes_of(rollouts, ["policy"])["policy"]
+    places = {name: place for place, name in enumerate(names)}
+    who = np.array([*(places.get(level, -1) for level in policy.levels), -1])[policy.codes]
+    value = home(rollouts.counted().select(measure))[measure]
+    known = (who >= 0) & value.is_not_null().to_numpy()
+    sums_of = np.ones(len(value)) if measure == "policy" else value.cast(pl.Float64).to_numpy()
+    at, cells = (of_rows + keys.height * who)[known], keys.height * len(names)
+    counts = np.bincount(at, minlength=cells).reshape(len(names), -1)
+    if measure == "score" and counts.max(initial=0) > TWO:
         return None
-    return Crosstab(on, names, frame.sort(*keys) if keys else frame)
+    sums = np.bincount(at, sums_of[known], minlength=cells).astype(float).reshape(len(names), -1)
+    return Crosstab(on, names, _spread(keys, counts, sums).filter(counts.max(axis=0) > 0))
+
+
+def _spread(keys: pl.DataFrame, counts: Counts, sums: Numbers) -> pl.DataFrame:
+    """Environments with the counts and the sums of each policy beside them."""
+    import polars as pl
+
+    columns = [
+        (f"{letter}{at}", row) for at in range(len(counts)) for letter, row in (("n", counts[at]), ("s", sums[at]))
+    ]
+    return keys.with_columns(pl.Series(name, row) for name, row in columns)
+
+
+def _environments(rollouts: Rollouts, on: tuple[str, ...]) -> tuple[Counts, pl.DataFrame]:
+    """The environment of every row, numbered in sorted order, nothing first; and what each is called by its columns."""
+    import numpy as np
+    import polars as pl
+
+    columns = [codes_of(rollouts, on)[name] for name in on]
+    codes, count = np.zeros(len(columns[0].codes), dtype=np.int64), 1
+    for column in columns:
+        codes, count = numbered(codes * column.size + column.nothing_first, count * column.size)
+    first = np.zeros(count, dtype=np.int64)
+    first[codes] = np.arange(len(codes))
+    levels = [column.levels.extend_constant(None, 1) if column.empty else column.levels for column in columns]
+    named = (level.gather(column.codes[first]) for level, column in zip(levels, columns, strict=True))
+    return codes, pl.DataFrame([column.alias(f"key_{place}") for place, column in enumerate(named)])
 
 
 def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tuple[str, ...]) -> Crosstab:
@@ -121,18 +141,14 @@ def _scattered(rollouts: Rollouts, measure: str, on: tuple[str, ...], names: tup
         each = home(rows).group_by(*keys, "who").agg(pl.len().alias("n"), pl.col("value").sort().sum().alias("s"))
     else:
         each = home(rows.group_by(*keys, "who").agg(nw.len().alias("n"), nw.col("value").sum().alias("s")))
-    rows_of, columns_of = _codes([each[key] for key in keys], each.height), pl.Series(names)
+    rows_of, columns_of = combined([each[key] for key in keys], each.height), pl.Series(names)
     total = int(rows_of.max()) + 1 if each.height else 0
     named = pl.col("who").cast(pl.String)  # where nothing is known, an engine may tell no type
     who = each.select(named.replace_strict(columns_of, list(range(len(names))), return_dtype=pl.Int64))
-    at = rows_of, who.to_series().to_numpy()
-    counts, sums = np.zeros((total, len(names)), dtype=np.int64), np.zeros((total, len(names)))
+    at = who.to_series().to_numpy(), rows_of
+    counts, sums = np.zeros((len(names), total), dtype=np.int64), np.zeros((len(names), total))
     counts[at], sums[at] = each["n"].to_numpy(), each["s"].to_numpy()
-    spread = {
-        f"{letter}{place}": of[:, place] for place in range(len(names)) for letter, of in (("n", counts), ("s", sums))
-    }
-    frame = each.select(keys).unique().sort(keys) if keys else pl.DataFrame()
-    return Crosstab(on, names, frame.with_columns(**{name: pl.Series(column) for name, column in spread.items()}))
+    return Crosstab(on, names, _spread(each.select(keys).unique().sort(keys) if keys else pl.DataFrame(), counts, sums))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,20 +199,11 @@ def coverage(rollouts: Rollouts) -> Coverage:
     )
 
 
-def _codes(columns: Sequence[pl.Series], height: int) -> Counts:
+def combined(columns: Sequence[pl.Series], height: int) -> Counts:
     """A number for each row, the same where these columns are the same, numbered in sorted order; nothing is first."""
     import numpy as np
-    import polars as pl
 
     codes, count = np.zeros(height, dtype=np.int64), 1
-    for column in columns:
-        empty = column.null_count() > 0
-        if column.dtype == pl.String:
-            names = column.drop_nulls().unique().sort()
-            own = column.cast(pl.Enum(names)).to_physical().cast(pl.Int64)
-        else:
-            own = column.rank("dense").cast(pl.Int64) - 1
-        mine: Counts = (own + empty).fill_null(0).to_numpy()
-        size = int(mine.max(initial=-1)) + 1
-        codes, count = numbered(codes * size + mine, count * size)
+    for column in map(coded, columns):
+        codes, count = numbered(codes * column.size + column.nothing_first, count * column.size)
     return codes

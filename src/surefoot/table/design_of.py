@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
@@ -14,7 +14,8 @@ from surefoot.table.normalising import home, small
 if TYPE_CHECKING:
     import polars as pl
 
-    from surefoot.table.column_shapes import Labels
+    from surefoot.table.column_shapes import LabelColumn, Labels
+    from surefoot.table.level_codes import Coded
     from surefoot.table.rollouts import Rollouts
 
 NO_LABELS = ("policy", "success", "score", "human", "valid", "forecast", "clip")
@@ -29,18 +30,18 @@ def design_of(rollouts: Rollouts) -> Design:
     if not names:
         return Design()
     named = {name: rollouts.called(name) if name in rollouts.named else name for name in names}
-    frame = _kinds(laid_out(rollouts), left)
-    fractions = [name for name in left if name not in rollouts.declared and _fractions(frame[name])]
+    codes, kinds = _kinds(laid_out(rollouts), left)
+    columns = {name: _label_column(name, codes[name]) for name in left}
+    fractions = [name for name in left if name not in rollouts.declared and _fractions(columns[name].levels)]
     barred |= dict.fromkeys(fractions, "fractions")
-    left = [name for name in left if name not in barred]
-    labels = _labels(frame, left)
+    kept = {name: column for name, column in columns.items() if name not in barred}
     made = assigned(
-        labels,
+        _labels(codes["policy"], kinds["rows"].to_numpy(), kept),
         named=named,
-        declared={name: role for name, role in rollouts.declared.items() if name in left},
+        declared={name: role for name, role in rollouts.declared.items() if name in kept},
         barred=barred,
         levels={name: facts[name][0] for name in barred},
-        said_again=_said_again(frame, left),
+        said_again=_said_again(kinds, kept),
     )
     results = tuple(column.name for column in made.of("watched") if column.result)
     said = [*made.said]
@@ -134,64 +135,75 @@ def _facts(rollouts: Rollouts, names: Sequence[str]) -> tuple[int, dict[str, tup
     return int(found["rows"][0]), facts
 
 
-def _kinds(rollouts: Rollouts, names: Sequence[str]) -> pl.DataFrame:
-    """Rows that are alike in policy and labels: how many there are, and how many outcomes and successes among them."""
+def _kinds(rollouts: Rollouts, names: Sequence[str]) -> tuple[dict[str, Coded], pl.DataFrame]:
+    """Policy and labels as numbers, and how many rows there are of each kind, with its least and greatest outcome.
+
+    Where rows are at hand each is a kind; an engine counts those that are alike.
+    """
     import narwhals as nw
     import polars as pl
 
-    outcome = "success" if "success" in rollouts.columns else "score"
-    rows = rollouts.counted().select("policy", *names, nw.col(outcome).cast(nw.Float64).alias("__value__"))
-    value = nw.col("__value__")
-    each = rows.group_by("policy", *names).agg(
-        nw.len().alias("__rows__"), value.count().alias("__known__"), value.min().alias("__least__"),
-        value.max().alias("__most__"),
-    )  # fmt: skip
-    frame = home(each)
-    whole = (pl.Float32, pl.Float64)
-    texts = (
-        (pl.col(name).cast(pl.Int64) if frame.schema[name] in whole else pl.col(name)).cast(pl.String).alias(name)
-        for name in names
-    )
-    return frame.with_columns(*texts)
+    from surefoot.table.level_codes import coded, codes_of
+
+    outcome, keys = "success" if "success" in rollouts.columns else "score", ("policy", *names)
+    value = nw.col(outcome).cast(nw.Float64)
+    if rollouts.frame.implementation.is_polars():
+        each = home(rollouts.counted().select(value.alias("least"), value.alias("most")))
+        return codes_of(rollouts, keys), each.with_columns(rows=pl.lit(1.0))
+    ends = (nw.col("value").min().alias("least"), nw.col("value").max().alias("most"))
+    there = rollouts.counted().select(*keys, value.alias("value")).group_by(*keys)
+    each = home(there.agg(nw.len().cast(nw.Float64).alias("rows"), *ends))
+    return {name: coded(each[name]) for name in keys}, each
 
 
-def _fractions(column: pl.Series) -> bool:
-    """Whether a column of text holds numbers, some of which are not whole."""
-    broken = False
-    for level in column.drop_nulls().unique().to_list():
-        number = as_number(level)
-        if number is None:
-            return False
-        broken = broken or not number.is_integer()
-    return broken
+def _label_column(name: str, found: Coded) -> LabelColumn:
+    """A column whose levels are text, in the order of that."""
+    import numpy as np
+    import polars as pl
+
+    from surefoot.table.column_shapes import LabelColumn
+
+    codes, levels = found.codes, found.levels
+    if levels.dtype != pl.String:
+        texts = (levels.cast(pl.Int64) if levels.dtype.is_float() else levels).cast(pl.String)
+        levels = texts.unique().sort()
+        codes = np.append(texts.cast(pl.Enum(levels)).to_physical().cast(pl.Int64).to_numpy(), len(levels))[codes]
+    known = levels.to_list()
+    every = (*known, None) if found.empty else (*known,)
+    return LabelColumn(name, codes, every, whole_numbers(every))
 
 
-def _labels(frame: pl.DataFrame, names: Sequence[str]) -> Labels:
-    from surefoot.table.column_shapes import LabelColumn, Labels
-
-    columns = {}
-    for name in names:
-        levels = sorted(frame[name].unique().to_list(), key=lambda level: (level is None, level or ""))
-        place = {level: at for at, level in enumerate(levels)}
-        codes = frame[name].replace_strict(
-            [level for level in levels if level is not None],
-            [place[level] for level in levels if level is not None],
-            default=place.get(None),
-        )
-        columns[name] = LabelColumn(name, codes.to_numpy().astype("int64"), tuple(levels), whole_numbers(levels))
-    policies = sorted(frame["policy"].unique().to_list())
-    policy = frame["policy"].replace_strict(policies, list(range(len(policies)))).to_numpy().astype("int64")
-    return Labels(policy, len(policies), frame["__rows__"].to_numpy().astype("float64"), columns)
+def _fractions(levels: Sequence[str | None]) -> bool:
+    """Whether these are numbers, some of which are not whole."""
+    numbers = [as_number(level) for level in levels if level is not None]
+    return None not in numbers and not all(number.is_integer() for number in numbers if number is not None)
 
 
-def _said_again(frame: pl.DataFrame, names: Sequence[str]) -> frozenset[str]:
+def _labels(policy: Coded, rows: Any, columns: dict[str, LabelColumn]) -> Labels:
+    """The labels of a table; rows that are alike are counted where that leaves half as many or fewer."""
+    import numpy as np
+
+    from surefoot.table.column_shapes import POLICY, Labels
+
+    made = Labels(policy.codes, policy.size, rows, columns)
+    kinds, count = made.cells(POLICY, *columns)
+    if 2 * count > len(rows):
+        return made
+    first = np.zeros(count, dtype=np.int64)
+    first[kinds] = np.arange(len(rows))
+    fewer = {name: replace(column, codes=column.codes[first]) for name, column in columns.items()}
+    return Labels(policy.codes[first], policy.size, np.bincount(kinds, rows).astype(float), fewer)
+
+
+def _said_again(kinds: pl.DataFrame, columns: Mapping[str, LabelColumn]) -> frozenset[str]:
     """Columns whose levels each hold one outcome only, several in all: they repeat it."""
     import polars as pl
 
     again = []
-    for name in names:
-        seen = frame.group_by(name).agg(pl.col("__least__").min(), pl.col("__most__").max())
-        if seen.height > 1 and (seen["__least__"] == seen["__most__"]).all() and seen["__least__"].n_unique() > 1:
+    for name, column in columns.items():
+        with_level = kinds.select(pl.Series("level", column.codes), "least", "most")
+        seen = with_level.group_by("level").agg(pl.col("least").min(), pl.col("most").max())
+        if seen.height > 1 and (seen["least"] == seen["most"]).all() and seen["least"].n_unique() > 1:
             again.append(name)
     return frozenset(again)
 

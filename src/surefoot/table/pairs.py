@@ -13,7 +13,7 @@ from surefoot.core.record import Record
 from surefoot.core.scores import Moments, Scores
 from surefoot.core.tally import PairTally
 from surefoot.errors import DataError
-from surefoot.table.crosstab import WIDE, Counted, crosstab
+from surefoot.table.crosstab import Counted, crosstab
 from surefoot.table.normalising import home, small
 from surefoot.table.rollouts import Measure, Rollouts, scores_in
 
@@ -244,7 +244,7 @@ class _Met(NamedTuple):
 
 
 def _met(rollouts: Rollouts, first: str, second: str, on: tuple[str, ...]) -> _Met:
-    names = rollouts.policies if len(rollouts.policies) <= WIDE else (first, second)
+    names = rollouts.policies
     unknown = any(group.rollouts > group.outcomes for group in rollouts.summary() if group.key[0] in names)
     whole = "success" in rollouts.columns and not unknown
     every: Counted = "success" if whole else "policy"  # that of success is made already, most often
