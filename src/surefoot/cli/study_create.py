@@ -282,8 +282,6 @@ def _show(path: Path, plan: Plan, expected: list[str], *, new: bool) -> None:
     typer.echo(f"What it will take, for assumed {what}:")
     for line in expected:
         typer.echo(f"  {line}")
-    from surefoot.sequential import registry
-
     if fewer := registry.for_fewer(registry.kinds(plan.decides)[0], plan.setting):
         typer.echo(fewer)
 

@@ -275,8 +275,6 @@ def cluster_bootstrap(
     Reference:
         Davison and Hinkley (1997), "Bootstrap methods and their application", section 3.8.
     """
-    import numpy as np
-
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
     values = np.asarray(_check.instance(scores, "scores", Scores, WRITE).values)
@@ -314,8 +312,6 @@ def alike(means: Floats) -> bool:
 
 def percentile_p(means: Floats) -> float:
     """Twice the share of resamples on the wrong side of 0: below 1 - confidence iff the interval excludes 0."""
-    import numpy as np
-
     least = min(int(np.count_nonzero(means <= 0.0)), int(np.count_nonzero(means >= 0.0)))
     return min(1.0, 2.0 * least / means.size if least else 2.0 / (means.size + 1))
 
@@ -328,7 +324,6 @@ def acceleration(influence: Floats) -> float:
 
 def bca_ends(means: Floats, estimate: float, bend: float, confidence: float) -> tuple[float, float]:
     """Percentiles moved for bias and acceleration."""
-    import numpy as np
     from scipy import special
 
     slack = 1e-12 * float(abs(means).max())
@@ -440,8 +435,6 @@ def _pairs(
     resamples: int,
     confidence: float,
 ) -> _Resampled:
-    import numpy as np
-
     gap = score_gains.paired(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)
@@ -473,8 +466,6 @@ def _pairs(
 
 
 def _streams(first: Scores, second: Scores, rng: _check.Rng, resamples: int, confidence: float) -> _Resampled:
-    import numpy as np
-
     score_gains.check_ranges(first, second)
     resamples = check_resamples(resamples, confidence)
     generator, seed = _check.generator(rng)

@@ -202,8 +202,6 @@ def max_expected_width(
 
 def _curve(trials: int, using: Method, confidence: float, side: str) -> Curve:
     """The shortage curve; an upper bound is read as the lower bound of the failures."""
-    import numpy as np
-
     from surefoot.numerics.rates import randomised_counts
 
     trials = _total(trials, MOST)
@@ -217,8 +215,6 @@ def _curve(trials: int, using: Method, confidence: float, side: str) -> Curve:
 
 def _widths(trials: int, using: Method, confidence: float) -> Floats:
     """The interval's width at every count, averaged over the draw."""
-    import numpy as np
-
     from surefoot.numerics.rates import randomised_counts
 
     trials = _total(trials, MOST_WIDTH)
@@ -351,8 +347,6 @@ def coverage(method: Method, *, trials: int, rate: float, confidence: float = 0.
     Reference:
         Brown, Cai and DasGupta (2001), "Interval estimation for a binomial proportion", section 2.
     """
-    import numpy as np
-
     from surefoot.numerics.rates import binomial
 
     trials = _check.whole(trials, "trials", least=1)
@@ -378,8 +372,6 @@ def _share_of_draws(method: Method, counts: Floats, trials: int, rate: float, co
 
     Each end moves one way with the draw, so the draws on its right side form one stretch from 0 or to 1.
     """
-    import numpy as np
-
     from surefoot.numerics import roots
 
     def room(draws: Floats, chosen: Floats, end: int) -> Floats:

@@ -100,8 +100,6 @@ def slice_gains(
     Reference:
         Westfall and Young (1993), "Resampling-Based Multiple Testing"; Mantel and Haenszel (1959).
     """
-    import numpy as np
-
     _check.filled(cells, "cells", "hold at least one cell")
     _check.filled(slices, "slices", "hold at least one slice")
     places = {name: place for place, name in enumerate(cells)}
@@ -168,7 +166,6 @@ def least_drop(first: int, second: int, rate: float, error: float) -> float | No
     Returns:
         The drop; None where not even one to 0 is noticed so often.
     """
-    import numpy as np
     from scipy import special
 
     limit = -float(special.ndtri(error))
@@ -226,7 +223,6 @@ def _first_step(steps: Floats, chance: Floats) -> float | None:
 
 
 def _binomial(trials: int, rate: float) -> Any:
-    import numpy as np
     from scipy import special
 
     hits = np.arange(trials + 1.0)
