@@ -289,8 +289,19 @@ def test_targets_that_the_data_cannot_have_are_refused() -> None:
         sf.compare(bare, "a", "b", target="these")
     with pytest.raises(ValueError, match="`target` must be one of like, these; got 'all'"):
         sf.compare(once, "a", "b", target="all")
-    with pytest.raises(sf.DataError, match="--weights settings must come with a setting that holds several units"):
-        sf.compare(sf.read(crossed(scene=30, trial=range(2))), "a", "b", weights="settings")
+
+
+@pytest.mark.parametrize("columns", [{"scene": 30, "trial": range(2)}, {}], ids=["units", "no unit"])
+def test_weights_of_settings_are_refused_where_there_is_no_setting(columns) -> None:
+    bare = sf.read(pl.DataFrame({"policy": ["a", "b"] * 4, "success": [1, 0] * 4}))
+    table = sf.read(crossed(**columns)) if columns else bare
+    for asked in (
+        lambda: sf.compare(table, "a", "b", weights="settings"),
+        lambda: sf.rank(table, weights="settings"),
+        lambda: sf.measure(table, weights="settings"),
+    ):
+        with pytest.raises(sf.DataError, match="--weights settings must come with a setting that holds several units"):
+            asked()
 
 
 def test_a_cell_met_once_is_refused_with_the_column_that_makes_it_so() -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from surefoot import _check, stats
 from surefoot._arguments import weights_once_weigh
-from surefoot.analysis.comparison_data import Subject, Target, Weights, runs_that_count, several_in_one
+from surefoot.analysis.comparison_data import (
+    Subject,
+    Target,
+    Weights,
+    runs_that_count,
+    several_in_one,
+)
 from surefoot.core.formatting import Scale
 from surefoot.core.interval import Interval
 from surefoot.core.notes import Note
@@ -211,6 +217,8 @@ def measured(
 ) -> Interval:
     """The rate or mean of one policy; with `central` each end is a bound by itself, with half of the error."""
     policy = rollouts.policies[0]
+    if weights == "settings":
+        refuse_settings(rollouts, rollouts.design.keys("setting"))
     if (told := with_unit(rollouts.whole_table)) is not rollouts.whole_table:
         target = target or ("like" if rollouts.design.cluster else None)
         rollouts = told.where(policy=policy)
@@ -242,6 +250,13 @@ def measured(
     if runs is not None and chosen == "like":  # what units share and what runs share both count
         found = replace(found, low=min(found.low, runs.low), high=max(found.high, runs.high))
     return replace(found, notes=(*found.notes, Note("about", {"subject": str(about)})))
+
+
+def refuse_settings(rollouts: Rollouts, keys: Sequence[str]) -> None:
+    """Refuse settings as weights where there are none: nothing would weigh otherwise."""
+    if not keys:
+        must = "--weights settings must come with a setting that holds several units; there is none."
+        raise DataError(must, source=rollouts.source)
 
 
 def _by_runs(

@@ -24,6 +24,7 @@ from surefoot.analysis.comparison_data import (
     cells_of,
     runs_that_count,
 )
+from surefoot.analysis.measurements import refuse_settings
 from surefoot.core.gain import Gain, decide
 from surefoot.core.notes import Note
 from surefoot.core.tally import Tally
@@ -61,8 +62,14 @@ def found_between(
         strict: Whether a target that the data cannot have is refused; otherwise the other one is answered.
     """
     two_policies(asked.rollouts, asked.first, asked.second)
+    if asked.weights == "settings":
+        refuse_settings(asked.rollouts, asked.rollouts.design.keys("setting"))
     _refuse_stopped(asked)
     asked.require_in_range()
+    return _found(asked, paired, target, strict)
+
+
+def _found(asked: Asked, paired: bool | None, target: Target | None, strict: bool) -> Found:
     design = asked.rollouts.design
     if paired is None and asked.rollouts.collected == "independent":
         paired = False  # each rollout drew what it met: what recurs was drawn twice
@@ -70,7 +77,7 @@ def found_between(
         return _by_position(asked, design)
     told = replace(asked, rollouts=with_unit(asked.rollouts))
     if paired is not False and told.rollouts is not asked.rollouts:
-        found = found_between(told, target=target or ("like" if design.cluster else None), strict=strict)
+        found = _found(told, None, target or ("like" if design.cluster else None), strict)
         return replace(found, reading=replace(found.reading, design=design))
     cells = cells_of(asked) if design.unit is not None else None
     if cells is not None and not cells.frame.height:
@@ -241,11 +248,7 @@ def _macro(cells: Cells) -> Make:
     """Every level of a setting weighs the same: unit gains, one group a level."""
     asked = cells.asked
     nested = [key for key in asked.rollouts.design.keys("setting") if not cells.crossing(key)]
-    if not nested:
-        raise DataError(
-            "--weights settings must come with a setting that holds several units; there is none.",
-            source=asked.rollouts.source,
-        )
+    refuse_settings(asked.rollouts, nested)
     level, (first, second) = cells.of_units(nested[0]), cells.unit_means
     strata = {
         str(one): (asked.scores(first[level == one]), asked.scores(second[level == one])) for one in sorted(set(level))
