@@ -476,9 +476,6 @@ class _Decision:
             self.said.append(Note("not paired by counter", {"column": self._called(repeats[0])}))
 
 
-# From a table
-
-
 def whole_numbers(levels: Sequence[str | None]) -> Any:
     """The levels as whole numbers where all of them are, and the least is 0 or 1; None otherwise."""
     import numpy as np
