@@ -184,6 +184,23 @@ def test_how_units_weigh():
         sf.compare(rollouts, "new", "old", weights="tasks")
 
 
+@pytest.mark.parametrize("target", ["these", "like"])
+def test_by_rollouts_the_gain_is_that_of_the_rates_shown(target):
+    """A task is met 30 times in the simulator and 6 times on the robot, by each: every rollout weighs the same."""
+    won = {("new", "sim"): 24, ("old", "sim"): 15, ("new", "real"): 1, ("old", "real"): 5}
+    rows = [
+        (p, f"t{task}", place, i, int(i < won[p, place] + task % 2))
+        for p, place in won
+        for task in range(6)
+        for i in range(30 if place == "sim" else 6)
+    ]
+    rollouts = _of_rows(rows, "policy", "task", "panel", "trial", "success")
+    found = sf.compare(rollouts, "new", "old", weights="rollouts", target=target, unit="task", setting="panel")
+    new, old = (rollouts.where(policy=name).tally().rate for name in ("new", "old"))
+    assert found.of_first.estimate - found.of_second.estimate == pytest.approx(new - old)
+    assert found.gain.estimate == pytest.approx(new - old)
+
+
 @pytest.mark.parametrize("by", [(), "task", ("task", "robot")])
 def test_levels_of_any_columns_are_a_family(by):
     rows = [

@@ -159,7 +159,7 @@ def reading_of_structure(structure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 Weights = Literal["units", "settings", "rollouts"]
-"""How units weigh in a gain: all alike, so that settings weigh alike, or by their rollouts."""
+"""How units weigh in a gain: all alike, so that settings weigh alike, or so that every rollout does."""
 WEIGHTS = ("units", "settings", "rollouts")
 
 Make = Callable[..., Gain]
@@ -378,12 +378,18 @@ class Cells:
 
     @cached_property
     def unit_means(self) -> tuple[Any, Any]:
-        """Both policies' mean outcome in every unit, its cells weighing alike."""
+        """Both policies' mean outcome in every unit, its cells weighing alike or by their rollouts."""
         import numpy as np
 
-        size = np.bincount(self.unit)
-        first, second = (np.bincount(self.unit, side) / size for side in self.means)
+        share = self._in_unit()
+        first, second = (np.bincount(self.unit, share * side) / np.bincount(self.unit, share) for side in self.means)
         return first, second
+
+    def _in_unit(self) -> Any:
+        """What each cell weighs beside the others of its unit."""
+        import numpy as np
+
+        return self.tries[0] + self.tries[1] if self.asked.weights == "rollouts" else np.ones(len(self.unit))
 
     @cached_property
     def single(self) -> bool:
@@ -412,8 +418,8 @@ class Cells:
         """How much each cell weighs in the gain, summing to 1."""
         import numpy as np
 
-        size = np.bincount(self.unit)
-        share = self.unit_weights()[self.unit] / size[self.unit]
+        share = self._in_unit()
+        share = self.unit_weights()[self.unit] * share / np.bincount(self.unit, share)[self.unit]
         return share / share.sum()
 
     def unit_weights(self) -> Any:
