@@ -129,6 +129,23 @@ def test_words_without_options_mean_what_they_mean_after_two_dashes(capsys, word
     assert said(capsys, command, *rest) == said(capsys, command, "--", *rest)
 
 
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        (["--unit", "task", "--unit=scene"], "`--unit` must be given once."),
+        (
+            ["--setting", "a", "--setting", "b"],
+            "`--setting` must be given once. Write several with commas between them.",
+        ),
+        (["--weigh", "units", "--weights", "rollouts"], "`--weights` must be given once."),
+    ],
+)
+def test_an_option_that_takes_one_value_is_not_given_two(capsys, words, refusal):
+    """The last one was taken, in silence: two columns for one role were one."""
+    assert said(capsys, "compare", "runs.csv", *words) == (64, "", f"surefoot: {refusal}\n")
+    assert "there is no such file" in said(capsys, "compare", "runs.csv", "--where", "a=1", "--where", "b=2")[2]
+
+
 def test_a_reader_that_leaves_early_sees_no_traceback():
     shell = f"{sys.executable} -m surefoot rate 38/50 | true"
     done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=True)

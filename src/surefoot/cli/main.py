@@ -174,10 +174,15 @@ def _called(command: Any, words: list[str]) -> Any:
 
 
 def _check_values(options: dict[str, Any], words: list[str]) -> None:
-    """Refuse an option whose value was forgotten: the option after it would be taken for the value, unseen."""
+    """Refuse an option whose value was forgotten, or that takes one value and was given two: one would go unseen."""
     for name, value in pairwise(words):
         if name in options and value in options and not options[name].is_flag:
             raise ValueError(f"`{name}` must be followed by its value; got the option {value}.")
+    given = [word.partition("=")[0] for word in (words[: words.index("--")] if "--" in words else words)]
+    for one in {id(options[name]): options[name] for name in given if name in options}.values():
+        if not (one.is_flag or one.multiple or one.count) and sum(given.count(name) for name in one.opts) > 1:
+            several = " Write several with commas between them." if ",..." in (one.metavar or "") else ""
+            raise ValueError(f"`{max(one.opts, key=len)}` must be given once.{several}")
 
 
 def _misused(error: Any) -> int:
