@@ -34,6 +34,17 @@ def test_rows_are_models_and_columns_items(tmp_path: Path, first: str) -> None:
     assert told in rollouts.notes
 
 
+@pytest.mark.parametrize(("first", "names"), [("model", ("gpt4", "o3")), ("", ("model-1", "model-2"))])
+def test_models_may_be_numbered(tmp_path: Path, first: str, names: tuple[str, str]) -> None:
+    rollouts = sf.read(put(tmp_path, "m.csv", matrix(first, (names[0], ALPHA), (names[1], BETA))))
+    assert tallies(rollouts) == {(names[0],): (7, 12), (names[1],): (7, 12)}
+
+
+def test_numbers_of_rows_are_no_models(tmp_path: Path) -> None:
+    with pytest.raises(sf.DataError):
+        sf.read(put(tmp_path, "m.csv", matrix("model", ("1", ALPHA), ("2", BETA))))
+
+
 def test_the_other_way_round_gives_the_same_pairs(tmp_path: Path) -> None:
     rows = [f"{item},{one},{two}" for item, one, two in zip(ITEMS, ALPHA, BETA, strict=True)]
     turned = sf.read(put(tmp_path, "t.csv", "\n".join(["item,alpha,beta", *rows, ""])))

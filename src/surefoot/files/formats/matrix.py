@@ -80,7 +80,9 @@ def _shape(head: Head) -> _Shape | None:
     if len(header) < 2 or ROLLOUTS & set(match(header, {})[0]):
         return None
     rows = _first_rows(head)
-    named = next((at for at in (0, 1) if plain(header[at]) in MODELS | PERHAPS and _are_names(rows, at)), None)
+    called = [plain(name) for name in header[:2]]
+    able = (at for at, name in enumerate(called) if name in MODELS | PERHAPS)
+    named = next((at for at in able if _are_names(rows, at, sure=called[at] in MODELS)), None)
     if named is None or len(set(header)) < len(header):
         return None
     rest = [at for at in range(len(header)) if at != named and not TOTALS.fullmatch(plain(header[at]))]
@@ -113,11 +115,15 @@ def _first_rows(head: Head) -> list[list[str]]:
     return found if all(len(row) == len(head.header) for row in found) else []
 
 
-def _are_names(rows: list[list[str]], at: int) -> bool:
-    """Whether a column's cells are names, each once, and not numbers of rows."""
+def _are_names(rows: list[list[str]], at: int, *, sure: bool) -> bool:
+    """Whether a column's cells are names, each once, and not numbers of rows; `gpt4` is one below `model`."""
     names = [row[at] for row in rows]
-    telling = [name for name in names if not NUMBERED.fullmatch(name) or plain(name) in MODELS]
-    return bool(names) and all(names) and len(set(names)) == len(names) and 2 * len(telling) > len(names)
+
+    def tells(name: str) -> bool:
+        stem = plain(name).rstrip("0123456789_")
+        return not NUMBERED.fullmatch(name) or stem in MODELS or (sure and stem != "")
+
+    return bool(names) and all(names) and len(set(names)) == len(names) and 2 * sum(map(tells, names)) > len(names)
 
 
 def _is_share(cell: str) -> bool:
