@@ -209,10 +209,13 @@ def best_section(found: Best, figure: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _with_commands(line: str) -> Markup:
-    """A line whose commands are seen to be commands."""
+    """A line whose commands are seen to be commands, broken between words only."""
     from markupsafe import Markup
 
-    return Markup(re.sub("`(surefoot [^`]*)`", r"<code>\1</code>", escape(line)))
+    def told(found: re.Match[str]) -> str:
+        return f"<code>{' '.join(f'<span>{word}</span>' for word in found[1].split())}</code>"
+
+    return Markup(re.sub("`(surefoot [^`]*)`", told, escape(line)))
 
 
 def caption(found: Best) -> str:
