@@ -94,19 +94,18 @@ def rank(
     rollouts = gathered(a_table(rollouts))
     what = chosen(rollouts, measure)
     rollouts = limited(rollouts, what, lower_is_better)
-    found = ranking_of(
-        unworded_pairs(
-            rollouts,
-            measure=what,
-            target=target,
-            weights=weights,
-            lower_is_better=lower_is_better,
-            confidence=confidence,
-            margin=margin,
-            progress=progress,
-        )
-    )
-    return with_rows(found, rollouts, weights=weights, own=own_intervals)
+    told: dict[str, Any] = {"lower_is_better": lower_is_better, "confidence": confidence, "margin": margin}
+    told |= {"measure": what, "target": target, "progress": progress}
+    return ranked(rollouts, weights=weights, own=own_intervals, **told)[0]
+
+
+def ranked(
+    rollouts: Rollouts, *, weights: Weights = "units", own: bool = False, **asked: Any
+) -> tuple[Ranking, tuple[Comparison, ...]]:
+    """A ranking, and the comparisons that it rests on. Who calls it puts both into the table's words."""
+    rollouts = gathered(rollouts)
+    pairs = unworded_pairs(rollouts, weights=weights, **asked)
+    return with_rows(ranking_of(pairs), rollouts, weights=weights, own=own), pairs
 
 
 def unworded_pairs(

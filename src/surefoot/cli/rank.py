@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -64,7 +64,7 @@ def rank(
         _preferences(paths[0], reading.columns, seed or 0, prior or 0.0, confidence, as_json)
         return
     modes.settled("rank", "files", given)
-    from surefoot.analysis.rankings import all_pairs, ranking_of, with_rows
+    from surefoot.analysis.rankings import ranked
 
     rollouts = files.table(paths, reading)
     rollouts = label_options.labelled(rollouts, human_labels, labels_method, reading.score)
@@ -74,22 +74,19 @@ def rank(
             rollouts, [str(path) for path in paths], "Rank one of them, or compare them: surefoot compare."
         )
     what, weighed = files.measure_of(rollouts, reading.score), files.weights_of(weights)
-    asked = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
-    pairs = all_pairs(
-        rollouts,
-        lower_is_better=lower_is_better,
-        confidence=confidence,
-        progress=files.progress(f"comparing {rollouts.words.policies}"),
-        **asked,
+    asked: dict[str, Any] = {"margin": margin, "measure": what, "target": files.target_of(target), "weights": weighed}
+    progress = files.progress(f"comparing {rollouts.words.policies}")
+    told = ranked(
+        rollouts, lower_is_better=lower_is_better, confidence=confidence, own=own_intervals, progress=progress, **asked
     )
-    ranking = worded(with_rows(ranking_of(pairs), rollouts, weights=weighed, own=own_intervals), rollouts.words)
+    ranking, pairs = worded(told, rollouts.words)
     if figure is not None:
         _draw(ranking, what, figure)
     findings = files.serious(rollouts)
     priced = files.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
-        told = {} if priced is None else {"cost": priced.to_dict()}
-        terminal.show_json({**ranking.to_dict(), **told, **files.serious_json(findings)})
+        beside = {} if priced is None else {"cost": priced.to_dict()}
+        terminal.show_json({**ranking.to_dict(), **beside, **files.serious_json(findings)})
         return
     beyond = f" and a margin of {formatting.margin(margin, 'gain' if what == 'success' else 'score')}" if margin else ""
     _show(ranking, pairs, rollouts, f"{what}{beyond}")
