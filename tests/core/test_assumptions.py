@@ -28,6 +28,9 @@ def test_a_fixed_size_is_said_once():
     alone = assumptions.holds_if([ONE_RATE])
     assert alone == f"This holds if {ONE_RATE.brief}; {SIZE_FIXED.brief}."
     assert assumptions.holds_if([ONE_RATE, SIZE_FIXED]) == alone
+    assert assumptions.holds_if([ONE_RATE, assumptions.ANY_RATE]) == alone
+    for near in (assumptions.CLUSTERS_MEASURED, assumptions.SCORES_MEASURED):  # not proved: said with the answer
+        assert assumptions.holds_if([ONE_RATE, near]) == f"{alone} {near}"
 
 
 def test_no_two_have_one_kind():

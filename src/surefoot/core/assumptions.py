@@ -17,6 +17,8 @@ PROMISES: set[str] = set()
 """The kinds that say what a method promises; the others say what it needs."""
 FIXES_SIZE: set[str] = set()
 """The kinds that say that the number of rollouts was fixed beforehand."""
+_MEASURED: set[str] = set()
+"""The kinds that say how near a method that is not proved comes to its promise: said with every answer."""
 _BRIEF: dict[str, str] = {}
 
 
@@ -62,11 +64,12 @@ def promises(stated: Sequence[Assumed]) -> list[str]:
 
 
 def holds_if(stated: Sequence[Assumed]) -> str:
-    """What a result of a fixed size rests on, in one sentence."""
+    """What a result of a fixed size rests on, in one sentence; in another, how near an unproved method comes."""
     needed = [one for one in stated if not isinstance(one, str) and not one.promise]
     if not any(one.kind in FIXES_SIZE for one in needed):
         needed.append(worded(SIZE_FIXED, next((one.words for one in needed), USUAL)))
-    return f"This holds if {'; '.join(one.brief for one in needed)}."
+    near = [f" {one}" for one in stated if not isinstance(one, str) and one.kind in _MEASURED]
+    return f"This holds if {'; '.join(one.brief for one in needed)}.{''.join(near)}"
 
 
 def _needs(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) -> str:
@@ -83,6 +86,11 @@ def _need(kind: str, brief: str, more: str = "", *, fixes_size: bool = False) ->
 def _promise(kind: str, says: str) -> Assumption:
     PROMISES.add(kind)
     return _need(kind, says)
+
+
+def _measured(kind: str, says: str) -> Assumption:
+    _MEASURED.add(kind)
+    return _promise(kind, says)
 
 
 # What belongs together and what stands alone
@@ -312,7 +320,7 @@ GAIN_NEARLY = _promise("gain nearly", "The error is close to 1 - confidence, not
 GAIN_MEASURED = _promise(
     "gain measured", "The error is close to 1 - confidence: measured on small layouts by enumeration, not proved"
 )
-SCORES_MEASURED = _promise(
+SCORES_MEASURED = _measured(
     "scores measured",
     "Level measured, not proved: at most 4.9 false verdicts in 100 where 5 are allowed, over 77 layouts of "
     "{words.tasks} and 14 kinds of scores",
@@ -321,10 +329,10 @@ TEST_GUARANTEED = _promise("test guaranteed", "The error is at most the level, w
 MANY_ROLLOUTS = _promise(
     "many rollouts", "Coverage is close to the confidence for many {words.rollouts}, not guaranteed"
 )
-CLUSTERS_MEASURED = _promise(
+CLUSTERS_MEASURED = _measured(
     "clusters measured",
-    "Approximate, measured: the error is close to 1 - confidence or below it, also where clusters fail whole; with ten "
-    "clusters or fewer it can be .07 where .05 is allowed",
+    "Approximate, measured: at most 5.1 false verdicts in 100 where 5 are allowed, also where clusters fail whole; up "
+    "to 7 with ten clusters or fewer",
 )
 GAIN_CLOSE = _promise(
     "exact gain better", "Coverage is close to the confidence, not guaranteed; `exact_gain` guarantees it"
