@@ -197,6 +197,9 @@ def test_one_within_is_not_called_the_best_on_the_page():
     assert ">the best is named<" not in text
     assert "Settled: shown at most 0.1 above the one named." in text
     assert "letters by the ranking" not in text
+    assert "confidence for all rows together, had their number been fixed beforehand." in text
+    assert "Intervals: 95% for all rows together." not in text  # those of the first table do not hold
+    assert "success rate, with intervals of 95%" in text  # those of the race's figure do
     assert "joined after" not in text  # nobody did
 
 

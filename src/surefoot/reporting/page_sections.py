@@ -43,13 +43,12 @@ def ranking_figure(account: Account, ranking: StudyRanking) -> Figure:
                 (one.policy, one.interval, f"{one.letters}  {one.rollouts:,} of {most:,}" if one.letters else _ran(one))
                 for one in ranking.policies
             ]
-            draw_intervals(axes, rows, what)
+            draw_intervals(axes, rows, what, own=ranking.still is None)
             return figure
         figure.clear()
         axes, beside = figure.subplots(1, 2, sharey=True, width_ratios=(3.0, 1.3))
-        draw_intervals(
-            axes, [(one.policy, one.interval, one.letters or one.standing) for one in ranking.policies], what
-        )
+        rows = [(one.policy, one.interval, one.letters or one.standing) for one in ranking.policies]
+        draw_intervals(axes, rows, what, own=ranking.still is None)
         places = range(len(ranking.policies))
         beside.barh(places, [most] * len(used), height=0.5, color=FAINT, alpha=0.25)
         beside.barh(places, used, height=0.5, color=COLOURS[0])

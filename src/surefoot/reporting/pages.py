@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from surefoot.reporting.reports import Report
+    from surefoot.study.status import Account
 
 MOST_BANDS = 4
 MOST_SCARCE = 12
@@ -58,7 +59,8 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
 
         used, needs = [*map(str, study.finding.methods), *used], [*map(str, study.finding.assumptions), *needs]
         chip, said = study_pages.chip(study, study.finding), study_pages.study_answers(study, study.finding)
-        notes, sections = [study_pages.NOT_THE_VERDICT, *notes], [*study_pages.study_sections(study, links), *sections]
+        notes = [study_pages.NOT_THE_VERDICT, *(one for one in notes if one != sentences.rows_hold(found.confidence))]
+        sections = [*study_pages.study_sections(study, links), *sections]
         sections += study_pages.fixed_size_sections(report.fixed_size)
     used = [f"For a paper: {methods_paragraph(report)}", *used]
     findings = found.audit.findings
@@ -78,8 +80,7 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
             deviations=report.deviations,
             serious=[one for one in findings if one.serious],
             mild=[one for one in findings if not one.serious],
-            caption=f"Ends rounded outward; {formatting.percent(found.confidence)} confidence"
-            f"{' for all rows together' if len(found.policies) > 1 else ''}.",
+            caption=_caption(found, study),
             columns=tables.columns(found),
             rows=_policy_rows(found, links),
             rollouts=rollouts_section(report, links, clips),
@@ -96,6 +97,13 @@ def page(report: Report, *, scripts: bool, clips: Mapping[str, str] | None = Non
             versions=report.versions,
         )
     )
+
+
+def _caption(found: Overview, study: Account | None) -> str:
+    """What the intervals of the first table are; those of a study do not hold for it, which chose its sizes."""
+    together = " for all rows together" if len(found.policies) > 1 else ""
+    had = "" if study is None or study.finding is None else ", had their number been fixed beforehand"
+    return f"Ends rounded outward; {formatting.percent(found.confidence)} confidence{together}{had}."
 
 
 def _policy_rows(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
