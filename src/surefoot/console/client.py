@@ -128,26 +128,9 @@ class Client(StudyOperations):
         attempt: int | None = None,
         clip: str | Path | Clip | None = None,
     ) -> Receipt:
-        """Keep a turn's result for good, once, however often the connection drops.
+        """Keep a turn's result for good, once, however often the connection drops; told as to `Study.record`.
 
-        Args:
-            turn: The turn, or its number.
-            result: Success (true or false), or a score in the plan's range; left out where a stage is given.
-            stage: How far it got, as a stage that the plan names; what that counts is the result.
-            duration: How long the rollout took, in seconds.
-            steps: How many steps it took.
-            note: A remark, kept in the log.
-            failure: What went wrong, when it failed.
-            request: A word that names this request; a fresh one by default.
-            holder: Who ran it; the one for whom this client took it, by default.
-            reason: Why somebody else than the holder records it; for the owner.
-            attempt: Which try at this turn; refused when somebody was faster.
-            clip: Its video or picture: a file's path or a link. The result is recorded first and a file follows it, so
-                that one that cannot be sent never costs the result.
-
-        Raises:
-            StudyError: The turn was never handed out, is another's, already has a result or was voided, or the result
-                is not one that the plan knows. Nothing was recorded then.
+        A clip's file follows the result that was recorded, so that one that cannot be sent never costs the result.
         """
         number = number_of(turn)
         told = None if clip is None else _looked(clip)
@@ -209,15 +192,7 @@ class Client(StudyOperations):
         return self._receipt("void", number_of(turn), reason=reason, note=note)
 
     def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:
-        """Hand back a turn that will not be run, or all that a holder has, so that another may take them at once.
-
-        Args:
-            turn: The turn, or its number; every turn of the holder when left out.
-            holder: Whose turns, when a robot has left and cannot hand back its own; those of this client by default.
-
-        Returns:
-            A receipt that names the turns handed back.
-        """
+        """Hand back a turn that will not be run, or all that a holder has; the receipt names them."""
         number = None if turn is None else number_of(turn)
         name = self._holder(number or 0, holder)
         return self._receipt("release", None, min(BRIEFLY, self.patience), holder=name, turn=number)

@@ -31,11 +31,9 @@ class StudyOperations(Protocol):
     @property
     def plan(self) -> Plan:
         """The plan, amendments included."""
-        ...
 
     def status(self) -> Status:
         """Progress, and whether to go on: nothing that gives a policy away while the study is blinded."""
-        ...
 
     def next_turn(self, *, holder: str = "", rig: str = "", lease: timedelta = LEASE, wait: bool = True) -> Turn | None:
         """The rollout to run next, held for you until the lease ends; None when the study needs no further one.
@@ -66,7 +64,6 @@ class StudyOperations(Protocol):
 
     def next_turns(self, count: int, *, holder: str = "", rig: str = "", lease: timedelta = LEASE) -> list[Turn]:
         """The rollouts to run next, up to `count`, all held for you; it never waits."""
-        ...
 
     def together(self) -> contextlib.AbstractContextManager[None]:
         """What is written within is kept at once at its end, all of it or nothing, where the study is kept here."""
@@ -89,52 +86,40 @@ class StudyOperations(Protocol):
         clip: str | Path | Clip | None = None,
     ) -> Receipt:
         """Keep a turn's result for good."""
-        ...
 
     def crash(
         self, turn: Turn | int, *, ended: Ended = "crash", note: str = "", request: str = "", holder: str = ""
     ) -> Receipt:
         """Say that a turn's rollout gave no result; the plan says what that counts as."""
-        ...
 
     def clip(
         self, turn: Turn | int, clip: str | Path | Clip, *, holder: str = "", attempt: int | None = None
     ) -> Receipt:
         """Add a clip to a result that was recorded without one: a file's path, or a link."""
-        ...
 
     def undo(self, turn: Turn | int, *, reason: str, attempt: int | None = None) -> Receipt:
         """Take back a turn's result, with the reason; both stay in the log."""
-        ...
 
     def void(self, turn: Turn | int, *, reason: str, note: str = "") -> Receipt:
         """Declare that the turn's whole block does not count, for one of the plan's reasons; another is scheduled."""
-        ...
 
     def release(self, turn: Turn | int | None = None, *, holder: str = "") -> Receipt:
         """Hand back a turn that will not be run, or all that a holder has; the receipt names them."""
-        ...
 
     def check(self, items: Iterable[str], *, note: str = "") -> Receipt:
         """Log that a session's checklist was gone through."""
-        ...
 
     def amend(self, changes: Mapping[str, Any], *, reason: str, version: int | None = None) -> Receipt:
         """Change the plan, with the reason."""
-        ...
 
     def unblind(self, *, reason: str, version: int | None = None) -> Receipt:
         """Reveal which policy each code meant."""
-        ...
 
     def override(self, *, reason: str, version: int | None = None) -> Receipt:
         """Go on although the rule has stopped for futility, with the reason."""
-        ...
 
     def withdraw(self, policy: str, *, reason: str) -> Receipt:
         """Run a policy of a race no more, because it is broken or lost."""
-        ...
 
     def export(self) -> str:
         """The log as JSON lines; refused while the study is blinded."""
-        ...

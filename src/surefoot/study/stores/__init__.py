@@ -56,7 +56,6 @@ class Store(Protocol):
     @property
     def clips(self) -> Path:
         """Where the clips of rollouts are kept, unless another folder is named."""
-        ...
 
     def append(self, lines: Sequence[Line], *, after: str) -> None:
         """Keep all lines for good, or raise and keep none.
@@ -70,11 +69,9 @@ class Store(Protocol):
             LostError: The line that they follow is not there, or is another.
             StoreError: The store could not be written.
         """
-        ...
 
     def read(self, after: int = 0) -> list[Line]:
         """All lines after number `after`, in order."""
-        ...
 
 
 class Keeper(Protocol):
@@ -82,7 +79,6 @@ class Keeper(Protocol):
 
     def snapshot(self) -> tuple[int, str, bytes] | None:
         """The number and the hash of the line it stands at, and the snapshot; None where there is none."""
-        ...
 
     def keep(self, number: int, head: str, body: bytes) -> None:
         """Keep a snapshot in place of an older one; an empty one throws away what is kept.
@@ -90,11 +86,9 @@ class Keeper(Protocol):
         Raises:
             StoreError: The store could not be written.
         """
-        ...
 
     def lines(self, first: int, last: int) -> list[Line]:
         """The lines from one number to another."""
-        ...
 
 
 def keeper_of(store: Store) -> Keeper | None:
