@@ -34,6 +34,24 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 DECODER = json.JSONDecoder(object_pairs_hook=once)
 
 
+SCAN: Any = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+APART = ('" ', '"\t', '"\r', '"\n')
+"""A key that is followed by one of these may be one that no colon follows at once."""
+
+
+def flat(text: str) -> dict[str, Any] | None:
+    """An object without others inside, whose keys are all different; None where any of that cannot be told at once.
+
+    Each of its keys ends with a quote and a colon: where there are as many of these as keys, none is named twice.
+    """
+    try:
+        value, end = SCAN(text, 0)
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    told = isinstance(value, dict) and text.count('":') == len(value) and not any(one in text for one in APART)
+    return value if told and not text[end:].strip() else None
+
+
 def parsed(text: str, source: str, *, row: int | None = None) -> Any:
     """A JSON document; bare NaN and Infinity are accepted, as Python's own writer makes them."""
     try:

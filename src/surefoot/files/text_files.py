@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from surefoot.core.notes import Note
 from surefoot.errors import DataError
 from surefoot.files import stray_rows
-from surefoot.files.json_files import parsed
+from surefoot.files.json_files import flat, parsed
 from surefoot.files.recognising import LARGEST_TEXT, LONGEST_LINE, Head, utf8
 from surefoot.files.row_checks import PIECE, Rows, checked
 from surefoot.files.stray_rows import LeftOut
@@ -51,8 +51,8 @@ def json_lines(head: Head) -> Iterator[tuple[int, dict[str, Any]]]:
             if len(line) == LONGEST_LINE:
                 raise DataError(f"a line must be shorter than {LONGEST_LINE >> 20} MiB.", source=head.name, row=row)
             text = utf8(line, head.name, row=row, encoding="utf-8-sig" if row == 1 else "utf-8")
-            value = parsed(text, head.name, row=row)
-            if not isinstance(value, dict):
+            value = flat(text)
+            if value is None and not isinstance(value := parsed(text, head.name, row=row), dict):
                 message = f"a rollout must be a JSON object; got {str(value)[:60]!r}."
                 raise DataError(message, source=head.name, row=row)
             yield row, value

@@ -58,10 +58,14 @@ def load(head: Head) -> Sheet:
 def _rollouts(rows: Iterable[Mapping[str, Any]], again: dict[int, str]) -> Iterator[Mapping[str, Any]]:
     """The objects but for those whose values are their own keys, a header once more; their places go to `again`."""
     for place, row in enumerate(rows):
-        if len(row) > 1 and all(key == value for key, value in row.items()):
-            again[place] = HEADER
-        else:
-            yield row
+        if len(row) > 1:
+            for key, value in row.items():
+                if key != value:  # the first already, mostly
+                    break
+            else:
+                again[place] = HEADER
+                continue
+        yield row
 
 
 def _objects(rows: list[Any], source: str) -> Iterator[Mapping[str, Any]]:
