@@ -111,7 +111,9 @@ def test_the_map_marks_what_is_claimed_and_nothing_else():
     two = {grid_of["by"], grid_of["across"]}
     shown = [one for one in found.claimed if {column for column, _ in one.where} <= two]
     assert sum(bool(cell["mark"]) for cell in cells) == len(shown) > 2
-    assert claim_rows(found)[0][1] == "lighting=dim & clutter=some"
+    first, *rest = claim_rows(found)
+    assert (first[0], first[1], first[-2], first[-1]) == ("worse", "lighting=dim & clutter=some", "< 0.0001", "")
+    assert "contains one above" in {row[-1] for row in rest} <= {"", "contains one above"}
 
 
 def test_nothing_is_drawn_where_nothing_is_claimed():

@@ -253,11 +253,11 @@ def claim_rows(found: Slices) -> list[list[str]]:
     rows = []
     for one in ordered:
         gain, interval = cells_of(one.interval) if one.interval is not None else ("", "")
-        inside = f"contains {one.under}" if one.under else ""
+        inside = "contains one above" if one.under else ""
         inside = "; ".join(filter(None, (inside, SOMEWHERE.format(way=one.verdict) if one.somewhere else "")))
         seen = one.shown(found.measure)
         p = found.said_p(one).removeprefix("p = ").removeprefix("p ")
-        rows.append([found.way(one), one.name, gain, interval, seen, p, inside])
+        rows.append([str(one.verdict), one.name, gain, interval, seen, p, inside])
     return rows
 
 
