@@ -138,8 +138,7 @@ def plan_next(
         >>> [one.units for one in sf.plan_next(table, "new", "old", budget=240).purchases]
         [60, 30, 150]
     """
-    budget = _check.whole(budget, "budget", least=2)
-    what = chosen(rollouts, measure)
+    budget, what = _check.whole(budget, "budget", least=2), chosen(rollouts, measure)
     found = compare(rollouts, first, second, measure=what, target="like", confidence=confidence)
     keys = found.reading.design.keys("unit")
     if not keys or not found.reading.paired:
@@ -150,9 +149,8 @@ def plan_next(
     if found.refused is not None:
         raise DataError(f"{found.refused}", source=rollouts.source)
     if found.judged is not None and found.judged.found is not None:
-        label_price = _check.positive(label_price, "label_price")
-        ends = rollouts.ends(what)
-        return _labelled(found, found.judged.found, rollouts, keys[0], repeats, budget, label_price, ends[1] - ends[0])
+        price, (low, high) = _check.positive(label_price, "label_price"), rollouts.ends(what)
+        return _labelled(found, found.judged.found, rollouts, keys[0], repeats, budget, price, high - low)
     half = (found.interval.high - found.interval.low) / 2.0
     groups = found.reading.groups if found.reading.design.cluster else units
     variance = (half / _reach(groups, confidence)) ** 2
@@ -170,13 +168,11 @@ def plan_next(
     words, called, every = rollouts.words, rollouts.called(keys[0]), budget // 2
     plans, many, each = [], math.floor(every / repeats), f"of each {words.policy} on each"
     if many:
-        told = f"{many:,} more levels of {called}, {_tries(repeats, words)} {each}"
-        plans.append(bought(told, many, repeats))
+        plans.append(bought(f"{many:,} more levels of {called}, {_tries(repeats, words)} {each}", many, repeats))
     if repeats > 1.0:
         plans.append(bought(f"{every:,} more levels of {called}, one {words.rollout} {each}", every))
     if noise is not None:
-        added = every / units
-        plans.append(bought(f"{added:.3g} more {words.rollouts} {each} {called}", added=added))
+        plans.append(bought(f"{every / units:.3g} more {words.rollouts} {each} {called}", added=every / units))
     if not plans:
         raise _check.wrong("budget", f"pay for one more level of {called}; {budget:,} {words.rollouts} do not.", budget)
     unknown = f"No {called} was run twice, so what more {words.rollouts} of each would add is not known."

@@ -56,7 +56,6 @@ def load(head: Head) -> Sheet:
     unique(((row["condition"], row["repeat"]) for row in rows), "sample id and epoch", head.name)
     declared = _declared(header, head.wanted.get("reducer"))
     chosen = _choose(rows, declared, head.name, status)
-    findings = []
     reduced = _reduced(reductions, declared, chosen, head.name)
     if declared.reducer not in (None, "mean") and declared.total is not None and not isinstance(reductions, list):
         reduced = _reduce(rows, chosen, declared.reducer)  # logs of the first versions hold no reduced values
@@ -67,8 +66,8 @@ def load(head: Head) -> Sheet:
         notes.append(
             f"The log declares the reducer {declared.reducer!r} but holds no reduced values, so it is not used."
         )
-    if declared.total is not None and status in (None, "success"):
-        findings += _total(declared, [(row["condition"], row[chosen]) for row in rows], head.name)
+    whole = declared.total is not None and status in (None, "success")
+    findings = _total(declared, [(row["condition"], row[chosen]) for row in rows], head.name) if whole else []
     column = outcome(row[chosen] for row in rows)
     for row in rows:
         row[column] = row[chosen]
