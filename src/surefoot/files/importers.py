@@ -88,8 +88,10 @@ class Sheet:
     collected: Collected | None = None
 
 
-ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "setting"}
-"""The roles of a log of items: an item is met by every policy, an epoch or a rerun meets it again."""
+ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "setting"} | dict.fromkeys(
+    ("tokens", "cost"), "ignore"
+)
+"""The roles of a log of items: every policy meets an item, an epoch or a rerun meets it again, a price is measured."""
 
 
 class NoOutcomesError(DataError):

@@ -158,6 +158,15 @@ def test_without_reductions_epochs_stay_repeats(tmp_path: Path) -> None:
     assert any("declares the reducer 'max'" in str(note) for note in unfinished.notes)
 
 
+def test_tokens_are_measured_and_no_cluster(tmp_path: Path) -> None:
+    """Samples of one model that used as many tokens as each other have nothing in common."""
+    used = [{**sample(place, match="CI"[place % 2]), "model_usage": {"m": {"total_tokens": 80 + place % 60}}}
+            for place in range(300)]  # fmt: skip
+    rollouts = sf.read(written(tmp_path, {"eval": {"task": "t", "model": "m"}, "samples": used}))
+    assert rollouts.design.keys("cluster") == ()
+    assert rollouts.column("tokens")[:2] == ("80", "81")
+
+
 REDUCED = [("max", 1.0), ("median", 0.5), ("mode", 0.0), ("at_least_2", 1.0), ("at_least_3", 0.0), ("pass_at_2", 5 / 6)]
 
 

@@ -40,6 +40,16 @@ def test_models_may_be_numbered(tmp_path: Path, first: str, names: tuple[str, st
     assert tallies(rollouts) == {(names[0],): (7, 12), (names[1],): (7, 12)}
 
 
+def test_a_word_among_outcomes_is_refused_with_its_place_and_a_column_of_words_is_not_used(tmp_path: Path) -> None:
+    text = matrix("model", ("alpha", ALPHA), ("beta", BETA))
+    with pytest.raises(sf.DataError, match=r"'beta' and 'django-0' must be a success or a failure; got 'good'"):
+        sf.read(put(tmp_path, "m.csv", text.replace("beta,0", "beta,good")))
+    beside = text.replace("model,", "model,vendor,").replace("alpha,", "alpha,north,").replace("beta,", "beta,south,")
+    rollouts = sf.read(put(tmp_path, "v.csv", beside))
+    assert tallies(rollouts) == {("alpha",): (7, 12), ("beta",): (7, 12)}
+    assert Note("unused columns", {"columns": ("vendor",)}) in rollouts.notes
+
+
 def test_numbers_of_rows_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(sf.DataError):
         sf.read(put(tmp_path, "m.csv", matrix("model", ("1", ALPHA), ("2", BETA))))

@@ -12,6 +12,7 @@ import polars as pl
 from surefoot._arguments import write
 from surefoot.core.formatting import some_names
 from surefoot.core.notes import Note, Noted
+from surefoot.errors import DataError
 from surefoot.files.importers import About, NoOutcomesError, Sheet
 from surefoot.files.recognising import LONGEST_LINE, Head
 from surefoot.files.stray_rows import TOTALS
@@ -67,6 +68,11 @@ def load(head: Head) -> Sheet:
     table = frame.select(pl.col(own[shape.named]).alias("policy"), *items).collect()
     long = table.unpivot(index="policy", variable_name="condition", value_name=shape.kind)
     filled = long.filter(pl.col(shape.kind).str.strip_chars() != "")
+    known = pl.col(shape.kind).str.strip_chars().str.to_lowercase().is_in([*YES, *NO])
+    if shape.kind == "success" and (odd := filled.filter(~known).head(1).rows()):
+        raise DataError(
+            "the cell of {!r} and {!r} must be a success or a failure; got {!r}.".format(*odd[0]), source=head.name
+        )
     values = {"column": shape.named, "items": len(items), "kind": shape.kind, "empty": long.height - filled.height}
     unused = [name for name in head.header if name not in (shape.named, *shape.columns)]
     notes: list[Noted] = [*left.notes, Note("models by items", values)]
@@ -93,6 +99,10 @@ def _shape(head: Head) -> _Shape | None:
     if told and told <= {*YES, *NO}:
         whose = sure or len(rest) > len(rows)
         return _Shape(header[named], columns, models, "success") if whose and len(rest) >= MANY else None
+    marks = [at for at in rest if {*cells[at]} & {*YES, *NO}]
+    whole = [at for at in marks if {*cells[at]} <= {*YES, *NO}]
+    if len(whole) >= MANY and 2 * len(whole) > len(rest) and (sure or len(rest) > len(rows)):
+        return _Shape(header[named], [header[at] for at in marks], models, "success")
     numeric = [at for at in rest if cells[at] and all(map(NUMBER.fullmatch, cells[at]))]
     if len(numeric) == len(rest) >= MANY_SHARES and len(told) <= FEW_VALUES and all(map(_is_share, told)):
         return _Shape(header[named], columns, models, "score") if sure or len(rest) > len(rows) else None
