@@ -75,6 +75,9 @@ def column_of(sheet: Sheet, name: str, source: str) -> tuple[Sheet, str | None]:
     header = list(sheet.frame.collect_schema())
     if name in header:
         return sheet, name
+    own = [key for key, called in sheet.named.items() if called == name and key in header]
+    if own:  # what answers print: the format's own name of a canonical column
+        return sheet, own[0]
     short = [f"{prefix}{name}" for prefix in PREFIXES if f"{prefix}{name}" in header]
     if len(short) == 1:
         return sheet, short[0]

@@ -65,3 +65,11 @@ def test_lbm_panels_are_known_under_any_name(tmp_path: Path) -> None:
     assert (known.findings, other.findings) == ((), ())
     assert tallies(known) == tallies(other) == {("M1",): (4, 8), ("M2",): (4, 8)}
     assert known.letters == other.letters == ()
+
+
+def test_lbm_columns_are_typed_as_they_are_printed() -> None:
+    """--where Panel=..., as answers call it, was refused: there was no 'Panel'; and --column policy=Method too."""
+    table = sf.read(FIXTURES / "lbm" / "Fig.csv", where={"Task": "Cut", "Panel": ["P1"]}, columns={"policy": "Method"})
+    assert tallies(table) == {("LBM finetuned",): (2, 3), ("Single Task",): (1, 3)}
+    with pytest.raises(sf.DataError, match="'Panel' is 'P1', not 'P9'"):
+        sf.read(FIXTURES / "lbm" / "Fig.csv", where={"Panel": "P9"})
