@@ -223,6 +223,8 @@ def _sections(found: Overview, links: RolloutLinks) -> list[dict[str, Any]]:
             "A band holds for every score at once, so its bound on the mean is lower than the interval of the "
             "mean alone, in the table above."
         )
+        if len(found.bands) > MOST_BANDS:
+            line += f" Bands are drawn of {MOST_BANDS} of the {len(found.bands)} {found.words.policies}."
         spread = shown_figure(drawn, "scores", f"How the scores of each {found.words.policy} are spread.")
         bands = [shown_figure(drawn, name, "") for name in drawn if name.startswith("band ")]
         sections.append(tables.section("The whole distribution of scores", [line], figures=[spread, *bands]))
