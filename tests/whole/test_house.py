@@ -149,6 +149,9 @@ def test_files_are_short_documented_and_free_of_asserts_and_blind_excepts():
         assert not set(path.stem.removesuffix("s").split("_")) & set(FORBIDDEN_MODULES), path
         for node in ast.walk(tree):
             assert not isinstance(node, ast.Assert), path
+            if isinstance(node, ast.FunctionDef):
+                body = node.body[1:] if ast.get_docstring(node, clean=False) else node.body
+                assert not body or body[-1].end_lineno - body[0].lineno < 50, (path, node.name)
             if isinstance(node, ast.ExceptHandler):
                 assert node.type is not None, path
                 assert ast.unparse(node.type) not in ("Exception", "BaseException"), path
