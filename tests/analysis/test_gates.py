@@ -277,3 +277,24 @@ def test_no_slice_worse_is_refused_with_the_reason(tmp_path: Path, body: str) ->
     (tmp_path / "release.toml").write_text(body)
     with pytest.raises(DataError, match="no evidence that none is worse"):
         sf.read_gate(tmp_path / "release.toml")
+
+
+def test_tokens_have_no_fractions():
+    """Means of thousands with ends hundreds apart: whole numbers, rounded outwards."""
+    rng = np.random.default_rng(5)
+    rows = [("new", at % 2, int(one)) for at, one in enumerate(rng.permutation(np.arange(2000, 8000, 30)))]
+    data = sf.read(pl.DataFrame(rows, schema=["policy", "success", "tokens"], orient="row"))
+    (found,) = sf.gate(data, [{"measure": "tokens", "mean_at_most": 3000, "limit": 10_000}]).found
+    ends = f"{round(found.estimate):,} [{int(found.low):,}, {int(found.high) + 1:,}]"
+    assert str(found) == f"FAIL: mean tokens at most 3,000: {ends}."
+
+
+def test_where_nothing_can_be_compared_nothing_is_said_of_it():
+    rows = [("new", "a", 1), ("old", "b", 1)] * 20
+    data = sf.read(
+        pl.DataFrame(
+            [(*row, at) for at, row in enumerate(rows)], schema=["policy", "bench", "success", "n"], orient="row"
+        )
+    )
+    found = sf.gate(data, [{"not_worse_by": 0.1, "by": "bench"}], **TWO)
+    assert (found.code, found.how.startswith("new against old: ")) == (3, True)

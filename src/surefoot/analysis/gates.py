@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,8 @@ Ending = Literal["pass", "fail", "open", "not comparable"]
 ENDINGS: tuple[Ending, ...] = ("pass", "fail", "open", "not comparable")
 """How a need ends, by the exit code of a gate that ends so."""
 ORDER: tuple[Ending, ...] = ("fail", "not comparable", "open", "pass")
+WIDE = 20.0
+"""The width of an interval of scores from which whole numbers tell enough."""
 TWICE = "rows repeat others in every column, so rollouts may count twice. Remove the copies, or number the repeats"
 
 
@@ -95,6 +98,10 @@ class NeedFound(Worded):
         if self.estimate is None or self.low is None or self.high is None:
             return self.why
         ends = formatting.estimate(self.estimate, self.low, self.high, self.scale)
+        if self.scale.startswith("score") and self.high - self.low >= WIDE:  # such as tokens: no fractions of one
+            shown = (round(self.estimate), math.floor(self.low), math.ceil(self.high))
+            mean, low, high = (f"{one:{'+' if self.scale == 'score gain' else ''},}" for one in shown)
+            ends = f"{mean} [{low}, {high}]"
         less = f" less {self.need.measure}" if self.need.claim in GAINS and self.need.lower_is_better else ""
         return f"{self.counted + ', ' if self.counted else ''}{ends}{less}"
 
@@ -172,7 +179,7 @@ class Gated(Record):
         first = f"{self.first}{against}"
         if len({one.policy for one in self.found}) > 1:
             first = f"every {self.words.policy} ({NOW}) against itself ({BEFORE})"
-        return f"{first}, for {about or 'nothing'}: {count}, {held}; {rule}."
+        return f"{first}{', for ' if about else ''}{about}: {count}, {held}; {rule}."
 
     @property
     def passing(self) -> str:
