@@ -356,6 +356,14 @@ def test_a_pair_that_shares_one_unit_is_answered() -> None:
 # --- Without units
 
 
+def test_a_declared_cluster_that_all_share_is_said() -> None:
+    rows = [(policy, "only", f"i{item}", item % 4 > missed) for missed, policy in enumerate("ab") for item in range(40)]
+    table = pl.DataFrame(rows, schema=["policy", "document", "item", "success"], orient="row")
+    found = sf.compare(sf.read(table).declare(cluster="document"), "a", "b")
+    assert [note.values["called"] for note in found.notes if note.kind == "of one cluster"] == ["document"]
+    assert "All are of one document: nothing tells how such groups differ" in " ".join(map(str, found.notes))
+
+
 @pytest.mark.parametrize("said", [{"cluster": "user"}, {"setting": "user"}, {"unit": "user"}])
 def test_declared_columns_are_heard_where_no_column_tells_units(said: dict[str, str]) -> None:
     first, second = [5, 4, 5, 3, 2, 5, 4, 5], [1, 2, 2, 0, 1, 3, 1, 2]

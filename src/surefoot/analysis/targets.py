@@ -66,7 +66,9 @@ def found_between(
         refuse_settings(asked.rollouts, asked.rollouts.design.keys("setting"))
     _refuse_stopped(asked)
     asked.require_in_range()
-    return _found(asked, paired, target, strict)
+    found = _found(asked, paired, target, strict)
+    alone = (column.name for column in asked.rollouts.design.of("cluster") if column.levels == 1)
+    return replace(found, notes=(*found.notes, *(Note("of one cluster", {"called": name}) for name in alone)))
 
 
 def _found(asked: Asked, paired: bool | None, target: Target | None, strict: bool) -> Found:

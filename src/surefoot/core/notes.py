@@ -103,6 +103,7 @@ PLAIN = {
     "scores, or use success.",
     "labels of one cluster": "All labelled items are of one {called}: nothing tells how such groups differ. Label "
     "items of others too.",
+    "of one cluster": "All are of one {called}: nothing tells how such groups differ, and this answer is for this one.",
     "labels not used": "{count:labels} of items that only one of the two has labels for: not used.",
     "labels missing": "Surefoot drew {drawn:items}, of which {missing:,} lack labels: declared to be left out at "
     "random.",
