@@ -212,6 +212,7 @@ class Table:
             return rollouts
         frame = rollouts.polars()
         kept = [name for name in frame.columns if name in (*NO_LABELS, "source")]
+        kept += ["seed"] if rollouts.declared.get("seed") == "unit" else []  # a log's own word for what was met
         names = {name: _word(rng) for name in frame.columns if name not in kept}
         constant, note = _word(rng), _word(rng)
         notes = pl.Series(note, [f"{note} {at}" for at in range(frame.height)])
@@ -219,7 +220,10 @@ class Table:
         frame = frame[rng.permutation(frame.height).tolist()]
         frame = frame.select([frame.columns[at] for at in rng.permutation(frame.width)])
         declared = rollouts.declared.items()
-        roles = {role: [names[key] for key, one in declared if one == role and key in names] for _, role in declared}
+        roles = {
+            role: [names.get(key, key) for key, one in declared if one == role and key in {*names, *kept}]
+            for _, role in declared
+        }
         made = sf.read(frame, **{"low": rollouts.low, "high": rollouts.high} if "score" in frame.columns else {})
         made = dataclasses.replace(made, ordered=rollouts.ordered, findings=rollouts.findings)
         return made.declare(**{role: keys[0] if role == "unit" else keys for role, keys in roles.items() if keys})

@@ -195,3 +195,11 @@ def test_of_twins_the_one_that_sounds_like_a_result_is_not_the_unit() -> None:
     frame = pl.DataFrame(rows, schema=["policy", "number", "tokens", "success"], orient="row")
     assert sf.read(frame).design.roles == {"number": "unit", "tokens": "nothing"}
     assert sf.read(frame.rename({"tokens": "zq"})).design.units == 30
+
+
+def test_what_is_shown_side_by_side_does_not_hang_on_a_name() -> None:
+    """Units called seed were left for their tasks, and units called zz were not; a study and a log declare theirs."""
+    rows = [(p, t, n, n % 2) for p in "ab" for t in ("cut", "pour") for n in (17, 42, 99, 120)]
+    for name in ("seed", "zz"):
+        table = sf.read(pl.DataFrame(rows, schema=["policy", "task", name, "success"], orient="row"))
+        assert (table.design.unit, table.split) == (name, name)

@@ -114,9 +114,10 @@ def sheet_of(path: Path, name: str) -> Sheet:
 
 def _drawn(fold: Fold, columns: Sequence[str]) -> dict[str, str]:
     shared = fold.plan.environments == "shared"
-    watched = {} if shared else {name: "watched" for name in ("task", "condition") if name in columns}
+    apart = {name: "watched" for name in ("task", "condition") if name in columns}
+    known = {"seed": "unit"} if "task" in columns else {}
     own = fold.plan.uneven or (fold.plan.tasks and len(fold.plan.contexts) > FEW)
-    return watched | ({"condition": "ignore"} if own and "condition" in columns else {})
+    return (known if shared else apart) | ({"condition": "ignore"} if own and "condition" in columns else {})
 
 
 def _frame(fold: Fold) -> pl.DataFrame:

@@ -172,10 +172,11 @@ class Design(Record):
     @property
     def split(self) -> Column | None:
         """The column whose levels a table shows side by side: few units, else the finest setting or watched column."""
-        unit = self.unit_column  # a seed says nothing by itself
+        unit = self.unit_column  # a seed that a study or a log declares says nothing by itself
         watched = (column for column in self.of("watched") if not column.result)
         beside = next(iter((*self.of("setting"), *watched)), None)
-        few = unit is not None and 1 < unit.levels < MANY and not (beside is not None and unit.key == "seed")
+        bare = beside is not None and self.declared.get("seed") == "unit"
+        few = unit is not None and 1 < unit.levels < MANY and not bare
         return unit if few else beside
 
     def reading(self) -> str:
