@@ -11,6 +11,7 @@ from surefoot.analysis.levels import outlook
 from surefoot.core.record import Record
 from surefoot.core.words import in_its_words
 from surefoot.errors import DataError
+from surefoot.files.importers import told_apart
 from surefoot.files.reading import read
 from surefoot.table.rollouts import Measure, Rollouts, a_table
 
@@ -73,6 +74,10 @@ def both_runs(rollouts: Rollouts, previous: Rollouts, name: str, names: tuple[st
         run.where(policy=name).polars().with_columns(pl.lit(label).alias("policy"))
         for run, label in zip((rollouts, previous), _labels(name, names), strict=True)
     ]
+    if all({"task", "condition"} <= set(frame.columns) for frame in frames):
+        begins = pl.col("condition").str.starts_with(pl.col("task") + " ").any()
+        apart = any(frame.select(begins).item() for frame in frames)  # one run may be of one task
+        frames = [told_apart(frame.lazy(), several=apart).collect() for frame in frames]
     both = pl.concat(frames, how="diagonal_relaxed")
     if what == "success":  # scores may be on ranges of their own
         both = both.drop("score", strict=False)

@@ -94,6 +94,24 @@ ITEMS = {"condition": "unit", "repeat": "repeat", "run": "repeat", "task": "sett
 """The roles of a log of items: every policy meets an item, an epoch or a rerun meets it again, a price is measured."""
 
 
+def told_apart(table: pl.LazyFrame, *, several: bool | None = None) -> pl.LazyFrame:
+    """Items that every task numbers anew, with the task before the number: item 7 of one is no item of another.
+
+    Args:
+        table: Rows with a task and a condition, as a format of logs with items gives them.
+        several: Whether there are several tasks; found in the table when not said.
+    """
+    import polars as pl
+
+    if several is None:
+        several = table.select(pl.col("task").n_unique()).collect().item() > 1
+    if not several:
+        return table
+    numbered = pl.col("condition").str.contains(r"^\d+$") & pl.col("task").is_not_null()
+    apart = pl.concat_str(pl.col("task"), pl.lit(" "), pl.col("condition"))
+    return table.with_columns(pl.when(numbered).then(apart).otherwise(pl.col("condition")).alias("condition"))
+
+
 class NoOutcomesError(DataError):
     """A file of a known format whose rows have no outcome by themselves, such as perplexities; others may be read."""
 

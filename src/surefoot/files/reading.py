@@ -18,7 +18,7 @@ from surefoot.core.words import Words, worded
 from surefoot.errors import DataError
 from surefoot.files import naming, selection
 from surefoot.files.folders import Found, polars_errors, sheets_of, walk
-from surefoot.files.importers import Sheet
+from surefoot.files.importers import Sheet, told_apart
 from surefoot.files.wide_tables import unpivoted
 from surefoot.table.columns import match, words_of
 from surefoot.table.findings import Finding
@@ -228,6 +228,10 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         table = table.with_columns(pl.col("valid").fill_null(1))  # a file that voids nothing need not say so
     if several and all(sheet.hold for _, sheet in sheets):
         table = table.collect().lazy()
+    roles = _roles([sheet for _, sheet in sheets], given, table.collect_schema())
+    items = {"condition": "unit", "task": "setting"}.items()
+    if items <= roles.items() and all(items <= sheet.roles.items() for _, sheet in sheets):
+        table = told_apart(table)
     names = naming.in_common(called)
     stated = {(sheet.low, sheet.high) for _, sheet in sheets}
     low, high = stated.pop() if len(stated) == 1 else (None, None)
@@ -245,7 +249,7 @@ def _files(files: list[Found], given: Asked, policy: str | Sequence[str] | None)
         letters=tuple(letters for _, sheet in sheets for letters in sheet.letters),
         named=names,
         words=words_of(names),
-        declared=_roles([sheet for _, sheet in sheets], given, table.collect_schema()),
+        declared=roles,
     )
 
 

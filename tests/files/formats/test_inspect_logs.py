@@ -9,9 +9,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot.analysis.changes import change
 from surefoot.files.archives import Archive
 from tests.support import samples
 from tests.support.formats import tallies, written
@@ -331,3 +333,43 @@ def test_inspect_logs_of_a_version_not_yet_known_say_so(tmp_path: Path, version:
     samples = [sample(place, match={"value": "C"}) for place in range(3)]
     notes = " ".join(map(str, sf.read(put(tmp_path, "log.json", json.dumps({**body, "samples": samples}))).notes))
     assert ("version 3, newer than those known, up to 2" in notes) is (version == 3)
+
+
+def evaluation(tmp_path: Path, model: str, tasks: dict[str, tuple[int, int]], folder: str = "logs") -> Path:
+    """Logs of a model, one for each task with so many right of so many samples, numbered from 1 in every task."""
+    where = tmp_path / folder
+    where.mkdir(exist_ok=True)
+    for task, (right, size) in tasks.items():
+        samples = [sample(place, match="C" if place <= right else "I") for place in range(1, size + 1)]
+        log = {"status": "success", "eval": {"task": task, "model": model}, "samples": samples}
+        (where / f"{task}_{model}.json").write_text(json.dumps(log), encoding="utf-8")
+    return where
+
+
+def test_samples_that_every_task_numbers_anew_are_items_of_their_own(tmp_path: Path) -> None:
+    evaluation(tmp_path, "new", {"small": (30, 30), "large": (100, 270)})
+    rollouts = sf.read(evaluation(tmp_path, "old", {"small": (0, 30), "large": (100, 270)}))
+    assert (rollouts.design.unit, rollouts.design.units) == ("sample", 300)
+    found = sf.compare(rollouts, "new", "old")
+    assert found.gain.estimate == pytest.approx(30 / 300)
+    assert str(found.about) == "samples like these 300"
+    everything = sf.compare(rollouts, "new", "old", weights="settings")
+    assert everything.gain.estimate == pytest.approx((1.0 + 0.0) / 2)
+    assert sf.read(evaluation(tmp_path, "lone", {"small": (30, 30)}, "one")).names("condition")[:2] == ("1", "10")
+
+
+def test_a_run_of_one_task_meets_the_samples_of_a_previous_run_of_several(tmp_path: Path) -> None:
+    before = sf.read(evaluation(tmp_path, "m", {"small": (10, 30), "large": (100, 270)}, "before"))
+    now = sf.read(evaluation(tmp_path, "m", {"small": (22, 30)}, "now"))
+    for one, other, gain in ((now, before, 0.4), (before, now, -0.4)):
+        (found,) = change(one, other)
+        assert found.gain.estimate == pytest.approx(gain)
+        assert str(found.about) == "samples like these 30"
+
+
+def test_labels_name_a_sample_of_several_tasks_by_its_number_or_as_it_is_shown(tmp_path: Path) -> None:
+    rollouts = sf.read(evaluation(tmp_path, "m", {"small": (10, 30), "large": (100, 270)}))
+    for name in ("7", "small 7"):
+        labels = put(tmp_path, "labels.csv", f"task,sample,human\nsmall,{name},0\n".encode())
+        table = sf.label(rollouts, labels).polars().filter(pl.col("human").is_not_null())
+        assert table.select("task", "condition").rows() == [("small", "small 7")]
