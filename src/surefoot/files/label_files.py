@@ -185,10 +185,10 @@ def _places(
     for place, key in enumerate(table.select(keys).iter_rows()):
         at.setdefault(tuple(map(str, key)), []).append(place)
     if {"task", "condition"} <= set(keys):  # an item told apart by its task may be named by its number alone
-        there = set(table["condition"].unique().to_list())
+        labels = set(table["condition"].unique().to_list())
         apart = [f"{row.cells['task']} {row.cells['condition']}" for row in rows]
         rows = [
-            row._replace(cells={**row.cells, "condition": name}) if name in there else row
+            row._replace(cells={**row.cells, "condition": name}) if name in labels else row
             for row, name in zip(rows, apart, strict=True)
         ]
     known_values = {key: {str(value) for value in table[key].unique().to_list()} for key in keys}
