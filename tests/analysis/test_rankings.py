@@ -76,6 +76,16 @@ def test_nothing_follows_for_two_that_share_no_task():
     assert ranking.gain("A", "C").verdict is Verdict.UNDECIDED  # in the record too, not only in the sentence
 
 
+def test_a_ranking_narrows_its_table_for_each_policy_and_not_for_each_pair(monkeypatch):
+    made, asked = sf.Rollouts.where, []
+    monkeypatch.setattr(sf.Rollouts, "where", lambda self, **only: asked.append(only) or made(self, **only))
+    table = sf.read(
+        pl.DataFrame({"policy": [f"p{i % 12}" for i in range(120)], "success": [i % 7 < 4 for i in range(120)]})
+    )
+    assert len(all_pairs(table)) == 66
+    assert len(asked) <= 6 * 12
+
+
 def test_a_ranking_groups_the_rows_by_environment_once(monkeypatch):
     """Of a hundred million rows each such pass takes long: what is found out of all policies is handed on to each."""
     from surefoot.table import crosstab

@@ -39,6 +39,8 @@ from surefoot.table.pairs import pairs_by_position, tally_of, two_policies
 if TYPE_CHECKING:
     import polars as pl
 
+    from surefoot.table.rollouts import Rollouts
+
 FEW_TRIES = 5
 """Below so many rollouts a cell, all cells alike, a guaranteed test of these very units is used."""
 
@@ -388,13 +390,18 @@ def _separate(asked: Asked, design: Design, paired: bool | None, target: Target 
 def _pooled(asked: Asked, reading: Reading) -> Found:
     """All rollouts of the one against all of the other."""
     if asked.measure == "success":
-        ours, theirs = (asked.rollouts.where(policy=name).tally() for name in (asked.first, asked.second))
+        ours, theirs = (_tally(asked.rollouts, name) for name in (asked.first, asked.second))
         return Found(reading, partial(stats.exact_gain, ours, theirs), (), (ours, theirs))
     sides = [rows(asked, name) for name in (asked.first, asked.second)]
     for name, side in zip((asked.first, asked.second), sides, strict=True):
         if side.is_empty():
             raise DataError(f"{name!r} must have a score to be compared; got none.", source=asked.rollouts.source)
     return Found(reading, partial(stats.score_gain, *(asked.scores(side["value"]) for side in sides)))
+
+
+def _tally(rollouts: Rollouts, policy: str) -> Tally:
+    """The successes of one policy, counted once for a table."""
+    return rollouts.once(("tally", policy), lambda: rollouts.where(policy=policy).tally())
 
 
 def _nothing_shared(asked: Asked, design: Design) -> Found:
