@@ -296,4 +296,4 @@ def test_the_error_that_few_clusters_can_reach_is_the_one_that_is_told(count, va
         false_at_97 += chance * (found.p_value <= 0.03)
     assert false == pytest.approx(size, abs=2e-4)
     assert false_at_97 <= 0.041
-    assert any(".07 where .05 is allowed" in str(one) for one in found.interval.assumptions)
+    assert any("up to 7 with ten clusters or fewer" in str(one) for one in found.interval.assumptions)
