@@ -136,6 +136,7 @@ def running(place, code, **options):
     return subprocess.run(found, check=True, capture_output=True, **options).stdout
 
 
+@pytest.mark.end_to_end
 def test_a_zip_file_offers_all_that_a_folder_does(zipped, tmp_path):
     held, folder = (
         json.loads(running(place, LISTED, env={"XDG_CACHE_HOME": str(tmp_path)})) for place in (zipped, SRC)
@@ -147,6 +148,7 @@ def test_a_zip_file_offers_all_that_a_folder_does(zipped, tmp_path):
     assert not list(tmp_path.iterdir())  # the designs that come with the package are found: none is computed
 
 
+@pytest.mark.end_to_end
 def test_a_zip_file_answers(zipped, tmp_path):
     (tmp_path / "rows.csv").write_text("policy,success\n" + "new,1\nold,0\n" * 20)
     asked = [["rate", "38/50"], ["report", "rows.csv", "-o", "page.html"], ["demo"]]

@@ -211,7 +211,7 @@ WORTH = 4.0
 """An end of the interval moves by at most so many times what one row weighs (2.7 in 240 tables at random)."""
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(data=st.data(), target=st.sampled_from(["like", "these"]), measure=st.sampled_from(["success", "score"]))
 def test_one_row_more_moves_no_end_by_more_than_a_few_rows_are_worth(
     data: st.DataObject, target: str, measure: str

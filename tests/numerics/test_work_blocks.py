@@ -106,6 +106,7 @@ def process(_: int) -> int:
     return os.getpid() + 0 * total
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize(("place", "processes"), PLACES)
 def test_one_seed_one_answer(place: Any, processes: int, alone: dict[str, Any]) -> None:
     configured: AbstractContextManager[Any] = place()

@@ -213,8 +213,8 @@ def check_many(count):
     assert decided > count / 2
 
 
-def test_thirty_studies_of_three_policies_contradict_themselves_nowhere():
-    check_many(30)
+def test_some_studies_of_three_policies_contradict_themselves_nowhere():
+    check_many(10)
 
 
 @pytest.mark.slow

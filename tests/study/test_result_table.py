@@ -42,6 +42,7 @@ print(study.rollouts().split)
 """
 
 
+@pytest.mark.end_to_end
 def test_what_a_study_is_told_by_is_the_same_in_every_process():
     """It followed the order of a set of names, which differs from one process to the next."""
     for seed in "12":  # they order this set differently

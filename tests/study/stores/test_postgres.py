@@ -74,6 +74,7 @@ def grown(results):
     return study
 
 
+@pytest.mark.end_to_end
 def test_a_long_log_over_a_slow_line_takes_its_time(postgres):
     """More than the limit on an answer, to write and to read."""
     study = grown(600)
