@@ -17,6 +17,7 @@ from surefoot.core import formatting, sentences
 from surefoot.core.gain import decide
 from surefoot.core.sentences import HOLDS, still_possible
 from surefoot.sequential.after_stop import IntervalKind
+from tests.support.trees import tree_of
 
 
 def test_a_margin_is_shown_as_it_was_given() -> None:
@@ -95,7 +96,7 @@ VERDICT = re.compile(r"\b(is|are) (not )?(better|worse|the same)\b|annot tell|st
 def test_every_verdict_is_said_in_one_file():
     package, found = Path(sentences.__file__).parents[1], set()
     for path in package.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         said = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in prose]
         if any(isinstance(node.value, str) and VERDICT.search(node.value) for node in said):

@@ -7,6 +7,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+from tests.support.trees import tree_of
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "surefoot"
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -107,7 +109,7 @@ ABOVE = {"files/formats/study_logs.py": ["study"]}
 
 def names_above(file: Path) -> list[str]:
     """Rooms above a file's own that it names in a string: an import that the linter does not see."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = tree_of(file)
     told = {
         id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, DOCUMENTED) and ast.get_docstring(node)
     }

@@ -19,6 +19,7 @@ from tools import quick
 import surefoot
 from surefoot import _moved
 from surefoot.core.record import Record
+from tests.support.trees import tree_of
 
 SOURCE = Path(surefoot.__file__).parent
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -84,7 +85,7 @@ def returned(thing: object) -> set[str]:
 
 def test_every_type_that_a_public_function_returns_is_public_or_has_a_known_home():
     kernels = SOURCE / "numerics"
-    trees = [ast.parse(path.read_text()) for path in FILES if kernels not in path.parents]
+    trees = [tree_of(path) for path in FILES if kernels not in path.parents]
     classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
     known = {name for _, name in public_names()} | {name for names in _moved.TYPES.values() for name in names.split()}
     hidden = {
@@ -143,7 +144,7 @@ def test_no_public_function_shares_its_name_with_a_module_of_its_package():
 def test_files_are_short_documented_and_free_of_asserts_and_blind_excepts():
     for path in FILES:
         text = path.read_text()
-        tree = ast.parse(text)
+        tree = tree_of(path)
         assert len(text.splitlines()) <= 500, path
         assert ast.get_docstring(tree), path
         assert not set(path.stem.removesuffix("s").split("_")) & set(FORBIDDEN_MODULES), path
@@ -163,7 +164,7 @@ def test_a_refusal_of_an_argument_is_a_value():
     for path in FILES:
         if path.relative_to(SOURCE).parts[0] in ("cli", "console", "integrations", "numerics"):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             made = isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args
             if made and ast.unparse(node.exc.func) in ("ValueError", "TypeError"):
                 said = node.exc.args[0].values[0] if isinstance(node.exc.args[0], ast.JoinedStr) else node.exc.args[0]
@@ -231,7 +232,7 @@ def test_records_are_frozen_and_slotted():
     changing = {
         node.name
         for path in FILES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ClassDef)
         for told in map(ast.unparse, node.decorator_list)
         if told.startswith("dataclass") and "frozen=True" not in told
@@ -274,7 +275,7 @@ def test_make_bench_runs_every_script_that_measures():
 
 def imported_from_surefoot(path: Path) -> set[tuple[str, str]]:
     """Each module of the package that a file imports from, with the name it takes."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    nodes = ast.walk(tree_of(path))
     taken = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("surefoot")]
     return {(str(node.module), alias.name) for node in taken for alias in node.names}
 

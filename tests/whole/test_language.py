@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+from tests.support.trees import tree_of
+
 ROOT = Path(__file__).parents[2]
 NAMES = re.compile(r"[A-Z][\w+²^@-]*[A-Za-z0-9+]")
 ORDINARY = frozenset(("First", "The", "Fixed", "Untitled", "Demo", "POST", "GET", "Rollouts", "Over"))
@@ -34,7 +36,7 @@ def terms() -> set[str]:
     package = ROOT / "src" / "surefoot"
     rooms = ("stats", "reference", "sequential", "analysis", "core", "planning")  # below the package, wherever it lies
     for path in (file for room in rooms for file in sorted((package / room).rglob("*.py"))):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             value = getattr(node, "value", None) if CALLED & _named(node) else None
             texts = [] if value is None else [one.value for one in ast.walk(value) if isinstance(one, ast.Constant)]
             found |= {name for text in texts if isinstance(text, str) for name in NAMES.findall(text)}

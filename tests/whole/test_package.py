@@ -16,6 +16,7 @@ import pytest
 from tools.changelog import gathered, points
 
 import surefoot
+from tests.support.trees import tree_of
 
 ROOT = Path(__file__).parents[2]
 CITATION = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
@@ -60,7 +61,7 @@ def imported() -> Iterator[tuple[str, Path]]:
     for path in sorted((ROOT / "src" / "surefoot").rglob("*.py")):
         if path.parent.name == "integrations":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Import):
                 yield from ((alias.name.partition(".")[0], path) for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

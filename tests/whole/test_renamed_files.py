@@ -30,6 +30,7 @@ def here(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("path", [path for path in FILES if Path(path).suffix in (".csv", ".tsv", ".json", ".xlsx")])
 def test_a_fixture_renamed_once(path):
     assert renamed_files.main([path, "--times", "1"]) == 0

@@ -11,6 +11,7 @@ import pytest
 import surefoot
 from surefoot import _files
 from surefoot.cli.main import run
+from tests.support.trees import tree_of
 
 SOURCE = Path(surefoot.__file__).parent
 OWN = {
@@ -49,7 +50,7 @@ def test_no_other_place_writes_files():
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).as_posix() in OWN:
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))
