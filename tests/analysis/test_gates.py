@@ -143,6 +143,25 @@ def test_a_policy_against_itself_in_the_run_before():
     assert found.second == "new (previous run)"
 
 
+def test_a_policy_that_is_not_of_both_runs_is_named():
+    now, before = (table(collisions=at).where(policy="new") for at in (30, 0))
+    with pytest.raises(sf.DataError, match=r"`first` must be of both runs, 'new'; got 'now\.csv'"):
+        sf.gate(now, NEEDS, previous=before, first="now.csv")
+
+
+def test_units_of_levels_are_not_counted_where_their_column_is_told():
+    rows = [
+        (m, c, f"{c}-{n}", n % 3) for m in ("new", "old") for c, size in (("a", 30), ("b", 60)) for n in range(size)
+    ]
+    frame = pl.DataFrame(rows, schema=["model", "category", "id", "correct"], orient="row")
+    by = sf.gate(
+        sf.read(frame.with_columns(pl.col("correct") > 0)),
+        [{"measure": "success", "not_worse_by": 0.1, "by": "category"}],
+        **TWO,
+    )
+    assert by.how.startswith("new against old, for units like these (id): 2 needs")
+
+
 def test_policies_against_themselves_are_not_told_by_the_first_of_them():
     found = sf.gate(table(), NEEDS, previous=table())
     assert "every policy (now) against itself (previous run), for" in found.how

@@ -47,6 +47,15 @@ def test_without_repeats_it_is_said_that_nothing_tells_what_they_add():
     assert "not known" in str(plan)
 
 
+def test_where_units_lie_in_clusters_new_clusters_are_bought():
+    rows = [
+        (p, f"doc {n // 4}", f"q{n}", int(n * (3 + (p == "new")) % 7 < 4)) for p in ("new", "old") for n in range(96)
+    ]
+    table = sf.read(pl.DataFrame(rows, schema=["model", "document", "question", "correct"], orient="row"))
+    plan = sf.plan_next(table, "new", "old", budget=100)
+    assert plan.best.says == "50 more levels of question, in new levels of document, one sample of each model on each"
+
+
 def test_what_cannot_be_asked_is_refused():
     table = drawn(np.random.default_rng(3), 0.1, [2] * 4)
     with pytest.raises(sf.DataError, match="5 units or more; got 4"):

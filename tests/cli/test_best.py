@@ -38,3 +38,13 @@ def test_a_distance_that_is_none_is_refused(checkpoints, capsys):
     code, _, err = said(capsys, "best", str(checkpoints), "--within", "7")
     assert code == 64
     assert "--within" in err
+
+
+def test_a_column_that_names_no_policy_can_be_said_to(tmp_path, capsys):
+    path = tmp_path / "prompts.csv"
+    rows = [(f"p{n % 20}", f"q{n // 20}", n % 2) for n in range(200)]
+    pl.DataFrame(rows, schema=["prompt", "question", "correct"], orient="row").write_csv(path)
+    cure = "say --column policy=YOURS."
+    for words in (("best",), ("compare", "--first", "p7", "--second", "p1")):
+        assert cure in said(capsys, words[0], str(path), *words[1:])[2]
+    assert said(capsys, "best", str(path), "--column", "policy=prompt")[0] == 0

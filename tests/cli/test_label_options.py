@@ -57,3 +57,20 @@ def test_two_runs_are_corrected_too(tmp_path, capsys):
     asked = ["compare", str(tmp_path / "pr.csv"), str(tmp_path / "main.csv"), "--human", str(labels), "--gate"]
     assert run(asked) == 1
     assert "By the judge alone, not corrected: +" in capsys.readouterr().out
+
+
+def test_mean_scores_are_corrected_as_rates_are(tmp_path, capsys):
+    scores = tmp_path / "scores.csv"
+    rows = [
+        f"{model},q{n},{1 + n % 4 + (model == 'a')},{1 + n % 4 if n < 120 else ''}"
+        for model in "ab"
+        for n in range(200)
+    ]
+    scores.write_text("\n".join(["model,question,score,human", *rows]) + "\n")
+    asked = ["rate", str(scores), "--low", "1", "--high", "5"]
+    assert run(asked) == 0
+    said = capsys.readouterr().out
+    assert said.index("a: corrected by 120 human labels 2.500") < said.index(
+        "a by the judge alone, not corrected: 3.500"
+    )
+    assert run([*asked, "--weights", "units"]) == 64

@@ -61,5 +61,5 @@ def test_words_follow_the_names_of_columns(named: dict[str, str], said: tuple[st
 def test_labels_that_were_only_guessed_are_said_to_change_the_answer() -> None:
     frame = pl.DataFrame({"policy": ["a"] * 2, "success": [1, 0], "human_label": [1, None]})
     said = "human is guessed to be the column 'human_label'. Answers are corrected by these labels; to leave them out, "
-    assert sf.read(frame).notes == (f"{said}say by `columns`: human=.",)
+    assert sf.read(frame).notes == (f"{said[:-2]}: --column human=, in Python columns={{'human': ''}}.",)
     assert sf.read(frame, columns={"human": "human_label"}).notes == ()

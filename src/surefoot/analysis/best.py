@@ -299,7 +299,8 @@ def _known(rollouts: Rollouts, what: Measure) -> dict[str, Group]:
     if not 2 <= len(known) <= MOST:
         must = f"hold 2 to {MOST:,} {rollouts.words.policies} to find the best of; got {len(known):,}."
         step = next((name for name in map(rollouts.called, rollouts.columns) if name.lower() in STEP_COLUMNS), "")
-        cure = f"If {step!r} tells them apart, say {write('columns', {'policy': step})}." if step else ""
+        told = repr(step) if step else "a column"
+        cure = f"If {told} tells them apart, say {write('columns', {'policy': step or 'YOURS'})}."
         raise _check.wrong("rollouts", must, cure=cure if len(known) == 1 else "")
     return known
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -170,7 +171,9 @@ class Gated(Record):
         against = f" against {self.second}" if self.second else ""
         told: dict[str, list[str]] = {}  # of levels with units of their own the number of units is not told
         for one in sorted((one for one in self.found if one.about), key=lambda one: one.level is not None):
-            told.setdefault(one.about.rstrip("0123456789,").rstrip(), []).append("" if one.level else one.about)
+            told.setdefault(re.sub(r" [\d,]+(?=( \(\S*\))?$)", "", one.about), []).append(
+                "" if one.level else one.about
+            )
         about = "; ".join(next(filter(None, names), bare) for bare, names in told.items())
         level, two = (formatting.percent(1.0 - sides * (1.0 - self.gate.confidence)) for sides in (1, 2))
         rule = "no need is charged for others" if self.gate.rule == ALL else self.gate.rule
@@ -281,9 +284,10 @@ def _tables(
     a_table(previous, "previous")
     shared = [name for name in rollouts.policies if name in previous.policies and first in (None, name)]
     if not shared:
-        raise DataError(
-            f"the two runs must share {rollouts.words.a_policy} by name; they share none.", source=previous.source
-        )
+        both = [repr(name) for name in rollouts.policies if name in previous.policies]
+        must = f"`first` must be of both runs, {formatting.some_names(both)}; got {first!r}; or leave `first` out."
+        none = f"the two runs must share {rollouts.words.a_policy} by name; they share none."
+        raise DataError(must if both else none, source=previous.source)
     names = (NOW, BEFORE)
     return [
         (

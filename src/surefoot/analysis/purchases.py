@@ -165,12 +165,12 @@ def plan_next(
         run = units * (repeats + added) + more * times
         return Purchase(total, round(run / total, 9), 2 * round(more * times + units * added), width, says)
 
-    words, called, every = rollouts.words, rollouts.called(keys[0]), budget // 2
+    words, called, every, apart = rollouts.words, rollouts.called(keys[0]), budget // 2, _clusters(found)
     plans, many, each = [], math.floor(every / repeats), f"of each {words.policy} on each"
     if many:
-        plans.append(bought(f"{many:,} more levels of {called}, {_tries(repeats, words)} {each}", many, repeats))
+        plans.append(bought(f"{many:,} more levels of {called}{apart}, {_tries(repeats, words)} {each}", many, repeats))
     if repeats > 1.0:
-        plans.append(bought(f"{every:,} more levels of {called}, one {words.rollout} {each}", every))
+        plans.append(bought(f"{every:,} more levels of {called}{apart}, one {words.rollout} {each}", every))
     if noise is not None:
         plans.append(bought(f"{every / units:.3g} more {words.rollouts} {each} {called}", added=every / units))
     if not plans:
@@ -237,6 +237,11 @@ def _labelled(
         unit=called,
         notes=(f"{judged.labels:,} of {judged.items:,} levels of {called} are labelled. {one}",),
     )
+
+
+def _clusters(found: Comparison) -> str:
+    """Where new units must lie to be worth what is said of them."""
+    return "".join(f", in new levels of {name}" for name in found.reading.design.cluster)
 
 
 def _tries(repeats: float, words: Words) -> str:

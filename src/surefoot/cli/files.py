@@ -334,8 +334,9 @@ def two_policies(
     if first is not None and second is not None:
         for option, name in (("--first", first), ("--second", second)):
             if name not in known:
-                there = _listed([repr(one) for one in known])
-                raise DataError(f"`{option}` must be one of the {rollouts.words.policies} {there}; got {name!r}.")
+                there = f"{_listed([repr(one) for one in known])}; got {name!r}."
+                cure = " If a column names them, say --column policy=YOURS." if len(known) == 1 else ""
+                raise DataError(f"`{option}` must be one of the {rollouts.words.policies} {there}{cure}")
         return first, second
     if first is None and second is None:
         by_file = _in_file_order(rollouts, paths)

@@ -100,7 +100,7 @@ def rate(
             return
         table = label_options.labelled(table, human_labels, labels_method, reading.score)
         measure = files.measure_of(table, reading.score)
-        if table.labels and measure == "success":
+        if table.labels:
             modes.refuse("rate", "files --human", given)
         _of_table(table, measure, (files.weights_of(weights), files.target_of(target)), confidence, as_json)
         return
@@ -137,8 +137,8 @@ def _of_table(table: Rollouts, measure: Measure, how: tuple[Any, Any], confidenc
     import surefoot as sf
 
     weights, target = how
-    if table.labels and measure == "success":
-        _corrected(table, confidence, as_json)
+    if table.labels:
+        _corrected(table, measure, confidence, as_json)
         return
     found = sf.measure(table, only=measure, weights=weights, target=target, confidence=confidence)
     known = [own for one in found if (own := one.of(measure)) is not None]
@@ -155,12 +155,12 @@ def _of_table(table: Rollouts, measure: Measure, how: tuple[Any, Any], confidenc
             typer.echo(f"  Read as: {table.design.reading()}.")
 
 
-def _corrected(table: Rollouts, confidence: float, as_json: bool) -> None:
-    """Each policy's rate by human labels, where it carries some, above the judge's own."""
+def _corrected(table: Rollouts, measure: Measure, confidence: float, as_json: bool) -> None:
+    """Each policy's rate or mean score by human labels, where it carries some, above the judge's own."""
     import surefoot as sf
 
-    by = {one.policy: one for one in sf.human_corrections(table, confidence=confidence)}
-    own = [one for one in sf.measure(table, only="success", confidence=confidence) if one.success is not None]
+    by = {one.policy: one for one in sf.human_corrections(table, measure=measure, confidence=confidence)}
+    own = [one for one in sf.measure(table, only=measure, confidence=confidence) if one.of(measure) is not None]
     found: list[Record] = [by.get(one.policy, one) for one in own]
     terminal.show(found[0] if len(found) == 1 else found, as_json=as_json)
     if not as_json:

@@ -69,8 +69,8 @@ def pooled(frame: pl.LazyFrame, columns: Sequence[str], name: str, words: Words)
             says=f"No column is known to name the {words.policy}, so all {words.rollouts} count as one, "
             f"{name!r}; the column {column!r} has {count} different values.",
             threatens=f"If those are {words.policies}, their {words.rollouts} are pooled into one rate.",
-            remedy=f"If it names the {words.policy}, say so by `columns`: policy={column}; if there is one "
-            f"{words.policy}, say its name by `policy`.",
+            remedy=f"If it names the {words.policy}, say so: --column policy={column}, in Python columns={{'policy': "
+            f"'{column}'}}; if there is one {words.policy}, say its name: --policy NAME, in Python policy='NAME'.",
         )
     ]
 

@@ -137,7 +137,9 @@ def _matters(column: str) -> str:
     """What a guess changes that nobody may have asked for."""
     if column != "human":
         return ""
-    return " Answers are corrected by these labels; to leave them out, say by `columns`: human=."
+    return (
+        " Answers are corrected by these labels; to leave them out: --column human=, in Python columns={'human': ''}."
+    )
 
 
 def _says_it(column: str, name: str) -> bool:

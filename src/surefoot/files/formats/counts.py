@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from surefoot.core import formatting
 from surefoot.core.notes import Noted
 from surefoot.errors import DataError
 from surefoot.files import stray_rows
@@ -123,7 +124,8 @@ def counted_rows(head: Head) -> Counted:
         trials.append(size)
     notes: list[Noted] = [*left.notes]
     if rounded:
-        notes.append(f"In {rounded:,} rows more than one count gives the printed rate; the nearest count is taken.")
+        those = formatting.counted(rounded, "row")
+        notes.append(f"In {those} more than one count gives the printed rate; the nearest count is taken.")
     if spread or found["spread"]:
         findings.append(_spread(head.name))
     drop = {name for name in found.values() if name}
