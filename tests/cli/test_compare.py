@@ -249,3 +249,23 @@ def test_times_have_a_limit_that_is_said(capsys, tmp_path):
         assert (code, "note: Scores above 200 count as 200." in err, "outside its range" in out) == (0, True, False)
     code, _, err = said(capsys, "compare", *words, "--first", "new", "--second", "old", "--gate")
     assert (code, "State the range that the scoring allows, --low and --high" in err) == (3, True)
+
+
+def test_a_time_beside_success_is_what_less_is_better_of(capsys, tmp_path):
+    file = tmp_path / "times.csv"
+    took = [("fast", 12, 38), ("slow", 25, 17)]  # 60 s at most: a failure takes them all
+    rows = [f"{p},s{n},{int(n < ok)},{t + n % 7 if n < ok else 60}\n" for p, t, ok in took for n in range(40)]
+    file.write_text("policy,start,success,time_s\n" + "".join(rows))
+    words = (str(file), "--lower-is-better", "--high", "60")
+    for command in (("compare", "--first", "fast", "--second", "slow"), ("rank",), ("best",)):
+        code, _, err = said(capsys, *command, *words, "--column", "score=time_s")
+        assert (code, "Of which is less better: success, or 'time_s'? Say --score time_s" in err) == (65, True)
+        code, out, _ = said(capsys, *command, *words, "--score", "time_s")
+        assert (code, "contradicts" in out, "fast is" in out or "fast has the lowest" in out) == (0, False, True)
+        assert said(capsys, *command, *words[:2], "--column", "score=")[0] == 0
+    table = sf.read(str(file), columns={"score": "time_s"}, high=60)
+    for ask in (sf.best, sf.rank):
+        with pytest.raises(sf.DataError, match="Of which is less better") as refused:
+            ask(table, lower_is_better=True)
+        assert 'Say measure="score", or measure="success".' in str(refused.value)
+    assert sf.best(table, measure="score", lower_is_better=True).pick == "fast"

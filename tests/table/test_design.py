@@ -171,7 +171,7 @@ def test_what_one_level_is_called(name: str, called: str) -> None:
 
 
 def test_names_that_sound_like_a_result() -> None:
-    for name in ("collision", "num_steps", "failure_reason", "duration_s", "wall time", "Success rate"):
+    for name in ("collision", "num_steps", "failure_reason", "duration_s", "secs", "wall time", "Success rate"):
         assert sounds_like_a_result(name)
     for name in ("scene", "light", "human_present", "robot", "timer_kind"):
         assert not sounds_like_a_result(name)

@@ -213,7 +213,7 @@ def best(
         ('20k', ('20k', '30k'))
     """
     rollouts = gathered(a_table(rollouts))
-    what, confidence = chosen(rollouts, measure), _check.confidence(confidence)
+    what, confidence = chosen(rollouts, measure, lower_is_better), _check.confidence(confidence)
     rollouts = limited(rollouts, what, lower_is_better)
     if within is not None:
         within = _check.fraction(within, "within")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -256,7 +257,7 @@ def compare(
     table = gathered(a_table(rollouts).declare(**said))
     if target is not None:
         _check.choice(target, "target", dict.fromkeys(TARGETS))
-    what = chosen(table, measure)
+    what = chosen(table, measure, lower_is_better)
     table = limited(table, what, lower_is_better)
     asked = Asked(table, first, second, what, weights, lower_is_better)
     bounds_at = (confidence, confidence) if gate else None
@@ -376,7 +377,7 @@ def compare_by(
         margin: A gain that would not matter.
         gate: Whether to give one-sided bounds too.
     """
-    what = chosen(rollouts := gathered(a_table(rollouts)), measure)
+    what = chosen(rollouts := gathered(a_table(rollouts)), measure, lower_is_better)
     rollouts = limited(rollouts, what, lower_is_better)
     keys = columns_of(rollouts, by)
     met: dict[tuple[str | None, ...], set[str | None]] = {}
@@ -478,11 +479,17 @@ def _shared(gain: Gain, size: int, confidence: float) -> Gain:
     return replace(gain, interval=interval, p_value=adjusted)
 
 
-def chosen(rollouts: Rollouts, measure: Measure | None) -> Measure:
+def chosen(rollouts: Rollouts, measure: Measure | None, lower_is_better: bool = False) -> Measure:
     """What is compared: what was asked for, or success where it is known of any rollout, else the score."""
     if measure is None:
         there = a_table(rollouts).columns
         known = "success" in there and ("score" not in there or any(one.outcomes for one in rollouts.summary()))
+        if known and lower_is_better and "score" in there:  # a time beside success: fewer successes are no gain
+            name = shlex.quote(rollouts.called("score"))
+            say = _arguments.in_python(
+                'measure="score", or measure="success"', f"--score {name}, or --column score= for success"
+            )
+            raise DataError(f"Of which is less better: success, or {rollouts.called('score')!r}? Say {say}.")
         return "success" if known else "score"
     _check.choice(measure, "measure", dict.fromkeys(("success", "score")))
     a_table(rollouts).require(measure)

@@ -92,7 +92,7 @@ def rank(
         Intervals: 95% for all rows together.
     """
     rollouts = gathered(a_table(rollouts))
-    what = chosen(rollouts, measure)
+    what = chosen(rollouts, measure, lower_is_better)
     rollouts = limited(rollouts, what, lower_is_better)
     told: dict[str, Any] = {"lower_is_better": lower_is_better, "confidence": confidence, "margin": margin}
     told |= {"measure": what, "target": target, "progress": progress}
@@ -124,7 +124,7 @@ def unworded_pairs(
     A policy without any outcome is left out: nothing is known of it. Who calls it puts it into the table's words.
     """
     rollouts = gathered(rollouts)
-    confidence, what = _check.confidence(confidence), chosen(rollouts, measure)
+    confidence, what = _check.confidence(confidence), chosen(rollouts, measure, lower_is_better)
     known = {group.key[0] for group in rollouts.summary() if group.known(what)}
     names = [name for name in rollouts.policies if name in known]
     if len(names) < 2:

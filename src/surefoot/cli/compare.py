@@ -269,10 +269,11 @@ def _files(
         refused = gate_verdicts.not_comparable(terminal.said(error))
         compare_output.refuse(refused, form)
         gate_verdicts.end(refused, as_json=form != "text")
-    findings = two.findings if two else files.serious(table, (found[0].first, found[0].second))
+    pair, less = (found[0].first, found[0].second), wanted["lower_is_better"]
+    findings = two.findings if two else files.serious(table, pair, less)
     ends = gate_verdicts.of_comparisons(judged, findings) if gate else None
     price = {name: wanted[name] for name in ("measure", "target", "weights", "margin", "confidence")}
-    priced = files.front(table, cost, (found[0].first, found[0].second), **price)
+    priced = files.front(table, cost, pair, **price)
     if form == "text":
         compare_output.show(found, paths)
         compare_output.show_changed(changed)

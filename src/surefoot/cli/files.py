@@ -291,10 +291,11 @@ def _tell_pooled(rollouts: Rollouts) -> None:
         typer.echo(f"note: {note}", err=True)
 
 
-def serious(rollouts: Rollouts, policies: Sequence[str] | None = None) -> tuple[Finding, ...]:
-    """What can make a conclusion about these policies wrong: the audit's serious findings."""
+def serious(rollouts: Rollouts, policies: Sequence[str] | None = None, less: bool = False) -> tuple[Finding, ...]:
+    """The audit's serious findings; where less is better, a failure may well take all of the time."""
     fewer = policies is not None and set(policies) < set(rollouts.policies)
-    return sf.audit(rollouts.where(policy=policies or ()) if fewer else rollouts).serious
+    found = sf.audit(rollouts.where(policy=policies or ()) if fewer else rollouts).serious
+    return tuple(one for one in found if not (less and one.about == "success contradicts score"))
 
 
 def serious_json(findings: Sequence[Finding]) -> dict[str, Any]:
@@ -444,7 +445,7 @@ def limited(rollouts: Rollouts, score: str | None, lower_is_better: bool) -> Rol
     from surefoot.analysis.comparison_data import limited
     from surefoot.analysis.comparisons import chosen
 
-    found = limited(rollouts, chosen(rollouts, "score" if score else None), lower_is_better)
+    found = limited(rollouts, chosen(rollouts, "score" if score else None, lower_is_better), lower_is_better)
     for note in found.notes[len(rollouts.notes) :]:
         typer.echo(f"note: {note}", err=True)
     return found

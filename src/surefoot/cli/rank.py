@@ -82,7 +82,7 @@ def rank(
     ranking, pairs = worded(told, rollouts.words)
     if figure is not None:
         _draw(ranking, what, figure)
-    findings = files.serious(rollouts)
+    findings = files.serious(rollouts, less=lower_is_better)
     priced = files.front(rollouts, cost, ranking.names, confidence=confidence, **asked)
     if as_json:
         beside = {} if priced is None else {"cost": priced.to_dict()}

@@ -54,7 +54,7 @@ RESULTS = frozenset(
     )
 )
 """Words in the name of a column that say that the rollout caused it."""
-RESULT_ENDS = frozenset(("s", "sec", "ms", "time"))
+RESULT_ENDS = frozenset(("s", "sec", "secs", "ms", "mins", "minutes", "time"))
 
 
 @dataclass(frozen=True, slots=True)
