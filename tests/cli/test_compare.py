@@ -269,3 +269,12 @@ def test_a_time_beside_success_is_what_less_is_better_of(capsys, tmp_path):
             ask(table, lower_is_better=True)
         assert 'Say measure="score", or measure="success".' in str(refused.value)
     assert sf.best(table, measure="score", lower_is_better=True).pick == "fast"
+
+
+def test_stages_without_an_order_are_refused_in_the_words_of_the_reader(capsys, tmp_path):
+    file = tmp_path / "stages.csv"
+    file.write_text("policy,stage\nnew,grasp\nold,reach\n")
+    code, _, err = said(capsys, "rate", str(file))
+    assert (code, "Add a column of scores" in err, "stages=" in err) == (65, True, False)
+    with pytest.raises(sf.DataError, match=r'to the most: stages=\["reach", "grasp", "place"\]'):
+        sf.read(str(file))

@@ -9,7 +9,7 @@ from operator import and_
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from surefoot import _check
-from surefoot._arguments import write
+from surefoot._arguments import in_python, write
 from surefoot.core import formatting
 from surefoot.core.formatting import one_line
 from surefoot.core.notes import Noted
@@ -270,7 +270,11 @@ def _found(header: list[str], asked: Asked, source: str) -> tuple[dict[str, str]
             raise DataError(
                 f"stages must be in order to be scores; {cells.called('stage', found['stage'])} names them only.",
                 source=source,
-                cure=f"Say the order, from the least to the most: {write('stages', ['reach', 'grasp', 'place'])}.",
+                cure=in_python(
+                    f"Say the order, from the least to the most: {write('stages', ['reach', 'grasp', 'place'])}.",
+                    "Add a column of scores, such as 0, 0.5 and 1 for reach, grasp and place; or read it in Python, "
+                    "where surefoot.read is told the order.",
+                ),
             )
         raise DataError(
             f"there must be a `success` or a `score` column; got {_list(theirs)}.",

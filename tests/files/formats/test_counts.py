@@ -64,3 +64,26 @@ def test_acc_and_n_are_a_rate(tmp_path: Path) -> None:
     path = tmp_path / "leaderboard.csv"
     path.write_text("model,acc,n\nnew,0.612,1000\nold,0.595,1000\n")
     assert sf.read(path).where(policy="new").tally() == sf.Tally(612, 1000)
+
+
+@pytest.mark.parametrize(
+    ("rows", "held"),
+    [
+        ("A,8,10\nB,3,10", [(8, 10), (3, 10)]),  # nothing of 10 is 8%
+        ("A,120,200\nB,7,200", [(120, 200), (7, 200)]),  # nothing is 120%
+        ("A,80,100\nB,0,100", [(80, 100), (0, 100)]),  # either way
+        ("A,76,50\nB,54,50", [(38, 50), (27, 50)]),  # more than n: percentages
+        ("A,0.8,10\nB,1,10", [(8, 10), (10, 10)]),
+    ],
+)
+def test_success_beside_n_is_a_count_where_it_can_be_no_rate(tmp_path: Path, rows: str, held: list) -> None:
+    rollouts = sf.read(put(tmp_path, "c.csv", f"model,success,total\n{rows}\n"))
+    assert tallies(rollouts) == dict(zip([("A",), ("B",)], held, strict=True))
+    assert not rollouts.findings
+
+
+@pytest.mark.parametrize(("row", "says"), [("A,40,50", "40 of 50, or 40% of 50"), ("A,1,10", "1 of 10, or 100% of 10")])
+def test_success_that_may_be_a_count_or_a_rate_is_refused(tmp_path: Path, row: str, says: str) -> None:
+    path = put(tmp_path, "c.csv", f"model,success,n\n{row}\n")
+    with pytest.raises(sf.DataError, match=rf"{says}\? Call the column successes or success_rate"):
+        sf.read(path)

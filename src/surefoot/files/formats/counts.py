@@ -98,6 +98,8 @@ def counted_rows(head: Head) -> Counted:
         header = [*(name for name in header if name != fraction), "successes", "trials"]
     names = {plain(name): name for name in reversed(header)}
     found = {kind: next((names[name] for name in known if name in names), None) for kind, known in NAMES.items()}
+    if _counts_said_success(found, rows, head.name):
+        found |= {"successes": found["rate"], "rate": None}
     successes, trials, findings, rounded = [], [], [], 0
     percent = _in_percent(found["rate"], rows)
     spread = 0
@@ -131,6 +133,30 @@ def counted_rows(head: Head) -> Counted:
     drop = {name for name in found.values() if name}
     rest = [(row, {name: cell for name, cell in cells.items() if name not in drop}) for row, cells in rows]
     return Counted(rest, successes, trials, tuple(notes), tuple(findings), left)
+
+
+def _counts_said_success(found: dict[str, str | None], rows: list[tuple[int, dict[str, Any]]], source: str) -> bool:
+    """Whether a column called success holds numbers of successes beside n, and no rates: 8 of 10, never 8%."""
+    name, of = found["rate"], found["trials"]
+    if name is None or of is None or found["successes"] or plain(name) != "success":
+        return False
+    cells = [((row[name] or "").strip(), (row[of] or "").strip()) for _, row in rows]
+    if not all(hits.isdecimal() and size.isdecimal() and int(hits) <= int(size) for hits, size in cells):
+        return False
+    counts = [(int(hits), int(size)) for hits, size in cells]
+    scale = 100 if max((hits for hits, _ in counts), default=0) > 1 else 1
+    rates = [(Rate(hits / scale, 0.5 / scale if scale > 1 else 0.0), hits, size) for hits, size in counts]
+    if not all(hits <= scale and rate.successes(size)[1] for rate, hits, size in rates):
+        return True
+    differing = next(((hits, size) for rate, hits, size in rates if rate.successes(size)[0] != hits), None)
+    if differing is None:
+        return True
+    hits, size = differing
+    raise DataError(
+        f"`{name}` may hold counts or rates: {hits} of {size}, or {100 * hits // scale}% of {size}?",
+        source=source,
+        cure="Call the column successes or success_rate.",
+    )
 
 
 def _fraction(head: Head) -> str | None:
