@@ -52,3 +52,28 @@ def test_tails_are_the_sums_over_all_tables(both):
             return z >= level * (1 - 1e-8) or (both and z <= -level * (1 - 1e-8))
 
         assert chance == pytest.approx(trinomial(n, (share + d) / 2, (share - d) / 2, inside), abs=1e-11)
+
+
+def test_the_thresholds_of_neighbouring_counts_are_those_of_each_alone():
+    n, begin, end = 400, np.array([0, 30, 90]), np.array([400, 75, 91])
+    for at, height in ((0.1, 3.0), (-0.3, 0.4), (0.9, 2.0)):
+        difference, level = np.full((3, 1), at), np.array([[height], [0.0], [40.0]])
+        found = paired_rates.staircases(n, begin, end, difference, level)
+        for row, low, high, bar in zip(found, begin, end, level, strict=True):
+            c = np.arange(low, high + 1)
+            assert row[: len(c)].tolist() == paired_rates.thresholds(n, c, np.array(at), bar).tolist()
+
+
+def test_questions_asked_together_sum_over_counts_of_their_own(monkeypatch):
+    """Asked of rare and of frequent discordance at once, no question looks at the counts of both."""
+    looked, made = [], paired_rates.above
+    monkeypatch.setattr(paired_rates, "above", lambda n, *rest: looked.append(len(rest[3])) or made(n, *rest))
+    share = np.array([[0.02, 0.03], [0.4, 0.41]])
+    order = Order(np.full(2, -0.01), np.full(2, 2.0))
+    tables = paired_rates.tables(np.array([300]), np.array([200]), 10_000, 1e-7)
+    found = tables.tails(np.zeros(2), share, order, 1e-12, both=False)
+    assert max(looked) < 1_500
+    for row in range(2):
+        own = Order(order.at[[row]], order.level[[row]])
+        alone = tables.tails(np.zeros(1), share[[row]], own, 1e-12, both=False)
+        assert (found[row] == alone[0]).all()

@@ -238,7 +238,12 @@ class _Search:
         which = self.open
         while len(which):
             middle = (self.outer[which] + self.inner[which]) / 2.0
-            self.probe(which, np.stack([guess - ahead, guess + ahead, middle], axis=1))
+            beside = np.stack([guess - ahead, guess + ahead], axis=1)
+            if self.both:
+                self.probe(which, np.append(beside, middle[:, None], axis=1))
+            else:  # p(d) never falls: the middle matters only inside what the two leave open
+                self.probe(which, beside)
+                self.probe(which, middle[:, None])
             which = which[self.inner[which] - self.outer[which] > self.tolerance[which]]
             width = self.inner[which] - self.outer[which]
             above, below = self.outer_z[which] - self.wanted, self.wanted - self.inner_z[which]

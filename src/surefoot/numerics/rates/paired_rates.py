@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from surefoot.numerics.arrays import Floats, Ints
 
 
+STRIDE = 32
+"""Of so many neighbouring counts one threshold is looked for among all counts."""
+
+
 def statistic(b: ArrayLike, c: ArrayLike, n: int | Ints, difference: ArrayLike) -> Floats:
     """Tango's score statistic of each table; 0 where numerator and variance vanish."""
     b, c = np.asarray(b, float), np.asarray(c, float)
@@ -38,10 +42,10 @@ def statistic(b: ArrayLike, c: ArrayLike, n: int | Ints, difference: ArrayLike) 
     return np.where(gap == 0.0, 0.0, z)
 
 
-def thresholds(n: int, c: Ints, difference: Floats, level: Floats) -> Ints:
+def thresholds(n: int, c: Ints, difference: Floats, level: Floats, between: tuple[Ints, Ints] | None = None) -> Ints:
     """For each c the smallest b with z >= level, ties included; n - c + 1 where there is none."""
     bar = level * (1.0 - TIE)
-    low, high = np.zeros(c.shape, np.int64), n - c + 1
+    low, high = (np.zeros(c.shape, np.int64), n - c + 1) if between is None else between
     while (low < high).any():
         middle = (low + high) // 2
         inside = statistic(middle, c, n, difference) >= bar
@@ -124,12 +128,29 @@ def _half(n: int, variance: float, error: float) -> int:
 
 def _above(n: int, pb: Floats, pc: Floats, difference: Floats, level: Floats, error: float) -> Floats:
     """P(Z >= level), a row of chances for each question."""
-    half = _half(n, float((pc * (1.0 - pc)).max()), error)
-    begin = max(0, math.floor(n * float(pc.min())) - half)
-    c = np.arange(begin, min(n + 1, math.ceil(n * float(pc.max())) + half + 1))
-    first = thresholds(n, np.broadcast_to(c, (len(level), len(c))), difference, level)
-    rows = zip(pb, pc, np.maximum(1.0 - pb - pc, 0.0), first, strict=True)
-    return np.array([above(n, *row, begin) for row in rows])
+    # each question sums over counts of its own: those of all together are many more
+    half = np.array([_half(n, v, error) for v in (pc * (1.0 - pc)).max(axis=1).tolist()])
+    begin = np.maximum(0, np.floor(n * pc.min(axis=1)).astype(np.int64) - half)
+    end = np.minimum(n, np.ceil(n * pc.max(axis=1)).astype(np.int64) + half)
+    first = staircases(n, begin, end, difference, level)
+    rest = np.maximum(1.0 - pb - pc, 0.0)
+    sizes = (end - begin + 1).tolist()
+    return np.array([above(n, pb[i], pc[i], rest[i], first[i, :size], int(begin[i])) for i, size in enumerate(sizes)])
+
+
+def staircases(n: int, begin: Ints, end: Ints, difference: Floats, level: Floats) -> Ints:
+    """A row of thresholds for each question, of the counts from `begin` to `end`; what follows means nothing.
+
+    They never fall until there is none: every one lies between those of a few counts.
+    """
+    steps = np.arange(0, int((end - begin).max()) + STRIDE, STRIDE)
+    few = np.minimum(begin[:, None] + steps, end[:, None])
+    known = thresholds(n, few, difference, level)
+    c = np.minimum(begin[:, None] + np.arange(steps[-1]), end[:, None])
+    after = np.where(known <= n - few, known, n + 1)[:, 1:]
+    high = np.minimum(n - c + 1, np.repeat(after, STRIDE, axis=1))
+    low = np.minimum(np.repeat(known[:, :-1], STRIDE, axis=1), high)
+    return thresholds(n, c, difference, level, (low, high))
 
 
 def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int = 0) -> Floats:
@@ -158,7 +179,7 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int 
     known = (j >= 0) & (j <= m)
     jj, mm = np.where(known, j, 0).astype(float), np.where(known, m, 0).astype(float)
     choose = gammaln(mm + 1.0) - gammaln(jj + 1.0) - gammaln(mm - jj + 1.0)
-    terms = np.exp(choose[:, None] + jj[:, None] * log_r + (mm - jj)[:, None] * log_left)
+    terms = _powers(choose, jj, log_r, mm - jj, log_left)
     terms[grows] *= r
     terms[~known] = 0.0
     # the walk starts with the tail of the first size
@@ -167,5 +188,13 @@ def above(n: int, pb: Floats, pc: Floats, rest: Floats, first: Ints, begin: int 
     log_c, log_not = np.log(np.maximum(pc, 1e-300)), np.log(np.maximum(1.0 - pc, 1e-300))
     count = c.astype(float)
     choose = gammaln(n + 1.0) - gammaln(count + 1.0) - gammaln(n - count + 1.0)
-    mass = np.exp(choose[:, None] + count[:, None] * log_c + (n - count)[:, None] * log_not)
+    mass = _powers(choose, count, log_c, n - count, log_not)
     return np.asarray(np.einsum("ij,ij->j", mass, tails))
+
+
+def _powers(log_choose: Floats, times: Floats, log_one: Floats, others: Floats, log_other: Floats) -> Floats:
+    """Binomial probabilities, a row for each count: worked out in place, for there are many."""
+    found = times[:, None] * log_one
+    found += log_choose[:, None]
+    found += others[:, None] * log_other
+    return np.exp(found, out=found)
