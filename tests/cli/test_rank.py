@@ -96,3 +96,14 @@ def test_intervals_hold_for_all_rows_unless_each_is_asked_for(capsys, tmp_path):
     code, _, err = said(capsys, "rank", str(games), "--own-intervals")
     assert code == 64
     assert "--own-intervals" in err
+
+
+def test_rates_of_unlike_questions_are_not_what_ranks_follow(capsys, tmp_path):
+    path = tmp_path / "results.csv"
+    rows = [f"new,q{n},{int(n < 50 or n % 3 == 0)}" for n in range(100)] + [
+        f"old,q{n},{int(n % 5 > 0)}" for n in range(50)
+    ]
+    path.write_text("\n".join(["model,question,correct", *rows]) + "\n")
+    out = said(capsys, "rank", str(path))[1]
+    assert re.search(r"new +67.0%.* 1 .*\n old +80.0%.* 2 ", out)
+    assert "met: samples without a partner, in 1 of 1 pair, count in the rates only." in out

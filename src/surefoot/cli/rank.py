@@ -138,6 +138,9 @@ def _show(ranking: sf.Ranking, pairs: tuple[sf.Comparison, ...], rollouts: sf.Ro
     typer.echo(f"Ranks and letters are based on {basis}.")
     unknown = [name for name in rollouts.policies if name not in ranking.names]
     left = [f"Left out, because their {what} is not known: {', '.join(unknown)}."] if unknown else []
+    if alone := sum(any(note.kind == "no partner" for note in pair.notes) for pair in pairs):
+        few = f"{rollouts.words.rollouts} without a partner, in {alone:,} of {formatting.counted(len(pairs), 'pair')}"
+        left.append(f"Who is better is told by what both met: {few}, count in the {header}s only.")
     for line in (*ranking.letters.notes, leading_outlook(pairs), *left, *label_lines(pairs)):
         if line:
             typer.echo(line)
