@@ -200,6 +200,9 @@ def items(rollouts: Rollouts, *, unit: str | None = None, confidence: float = 0.
         raise DataError("one column must tell items apart; none does. Say which: `unit`.", source=table.source)
     table.require("success")
     keys = [one.key for one in table.design.of("setting")] + [column.key]
+    met = {group.key for group in table.summary(by=keys)}
+    if len({key[-1] for key in met}) == len(met):
+        keys = [column.key]  # what an item belongs to is no part of its name where its own name will do
     passed, tried, disagreed, paired, names, policies = counts(table, keys)
     adjusted = holm([*excess_p_values(disagreed, paired).tolist(), *reversal_p_values(passed, tried).tolist()])
     tells = _discriminations(passed, tried)

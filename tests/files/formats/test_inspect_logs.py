@@ -373,3 +373,11 @@ def test_labels_name_a_sample_of_several_tasks_by_its_number_or_as_it_is_shown(t
         labels = put(tmp_path, "labels.csv", f"task,sample,human\nsmall,{name},0\n".encode())
         table = sf.label(rollouts, labels).polars().filter(pl.col("human").is_not_null())
         assert table.select("task", "condition").rows() == [("small", "small 7")]
+
+
+def test_an_item_is_called_by_its_own_name_where_that_will_do(tmp_path: Path) -> None:
+    evaluation(tmp_path, "a", {"small": (10, 30), "large": (100, 170)})
+    found = sf.items(sf.read(evaluation(tmp_path, "b", {"small": (0, 30), "large": (90, 170)})))
+    assert (found.unit, len(found.items)) == ("sample", 200)
+    assert {one.name.split()[0] for one in found.items} == {"small", "large"}
+    assert not any("/" in one.name for one in found.items)
