@@ -76,7 +76,7 @@ def other_answer(one: Comparison) -> str:
         return ""
     about = f"For {other.about}{' only' if other.about.target == 'these' else ''}"
     if other.gain.verdict is one.gain.verdict:
-        return f"{about}: the same."
+        return f"{about}: the same verdict."
     ends = other.gain.interval
     p = f", {formatting.p_value(other.gain.p_value)}" if other.gain.p_value is not None else ""
     few = other.about.target == "like" and other.about.count < FEW
