@@ -74,6 +74,7 @@ def test_acc_and_n_are_a_rate(tmp_path: Path) -> None:
         ("A,80,100\nB,0,100", [(80, 100), (0, 100)]),  # either way
         ("A,76,50\nB,54,50", [(38, 50), (27, 50)]),  # more than n: percentages
         ("A,0.8,10\nB,1,10", [(8, 10), (10, 10)]),
+        ("A,.8,10\nB,.3,10", [(8, 10), (3, 10)]),
     ],
 )
 def test_success_beside_n_is_a_count_where_it_can_be_no_rate(tmp_path: Path, rows: str, held: list) -> None:
@@ -87,3 +88,12 @@ def test_success_that_may_be_a_count_or_a_rate_is_refused(tmp_path: Path, row: s
     path = put(tmp_path, "c.csv", f"model,success,n\n{row}\n")
     with pytest.raises(sf.DataError, match=rf"{says}\? Call the column successes or success_rate"):
         sf.read(path)
+
+
+def test_the_total_of_each_policy_is_no_task(tmp_path: Path) -> None:
+    rows = "A,x,5,10\nA,y,7,10\nA,TOTAL,12,20\nB,x,3,10\nB,y,2,10\nB,TOTAL,5,20\n"
+    rollouts = sf.read(put(tmp_path, "c.csv", f"policy,task,successes,n\n{rows}"))
+    assert tallies(rollouts) == {("A",): (12, 20), ("B",): (5, 20)}
+    assert "Left out, totals: rows 3, 6 ('TOTAL')." in map(str, rollouts.notes)
+    alone = sf.read(put(tmp_path, "d.csv", "policy,task,successes,n\nA,overall,5,10\nB,overall,7,10\n"))
+    assert tallies(alone) == {("A",): (5, 10), ("B",): (7, 10)}  # it adds nothing up

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from typing import Any, NamedTuple
 
 from surefoot.core import formatting
@@ -13,7 +14,7 @@ from surefoot.errors import DataError
 from surefoot.files import stray_rows
 from surefoot.files.importers import About, Sheet, frame_of
 from surefoot.files.recognising import Head
-from surefoot.files.stray_rows import LeftOut
+from surefoot.files.stray_rows import TOTALS, LeftOut
 from surefoot.files.text_files import Table, csv_rows, json_lines
 from surefoot.files.totals import UNORDERED, Rate, expand, impossible, whole
 from surefoot.table.columns import plain
@@ -58,7 +59,7 @@ FRACTIONS = frozenset(
 """What a column of cells such as 38/50 may be called."""
 ROLLOUT = frozenset(("seed", "condition", "order", "episode", "trial", "repeat", "score"))
 RATE = re.compile(
-    r"^\s*(?P<rate>\d+(?:[.,](?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.,]+)\s*%?)?$"
+    r"^\s*(?P<rate>(?=[.,]?\d)\d*(?:[.,](?P<digits>\d*))?)\s*(?P<percent>%?)\s*(?:(?:±|\+/-|\+-)\s*(?P<spread>[\d.,]+)\s*%?)?$"
 )
 
 
@@ -98,6 +99,7 @@ def counted_rows(head: Head) -> Counted:
         header = [*(name for name in header if name != fraction), "successes", "trials"]
     names = {plain(name): name for name in reversed(header)}
     found = {kind: next((names[name] for name in known if name in names), None) for kind, known in NAMES.items()}
+    rows, totals = _without_totals(rows, [name for name in header if name not in found.values()])
     if _counts_said_success(found, rows, head.name):
         found |= {"successes": found["rate"], "rate": None}
     successes, trials, findings, rounded = [], [], [], 0
@@ -124,7 +126,7 @@ def counted_rows(head: Head) -> Counted:
             rounded += fits and 2 * rate.half_unit * size > 1
         successes.append(count)
         trials.append(size)
-    notes: list[Noted] = [*left.notes]
+    notes: list[Noted] = [*left.notes, *totals]
     if rounded:
         those = formatting.counted(rounded, "row")
         notes.append(f"In {those} more than one count gives the printed rate; the nearest count is taken.")
@@ -133,6 +135,21 @@ def counted_rows(head: Head) -> Counted:
     drop = {name for name in found.values() if name}
     rest = [(row, {name: cell for name, cell in cells.items() if name not in drop}) for row, cells in rows]
     return Counted(rest, successes, trials, tuple(notes), tuple(findings), left)
+
+
+def _without_totals(
+    rows: list[tuple[int, dict[str, Any]]], labels: list[str]
+) -> tuple[list[tuple[int, dict[str, Any]]], list[Noted]]:
+    """The rows that count rollouts once, and a note of those that add them up again: a policy's TOTAL."""
+    totals: dict[int, str] = {}
+    for name in labels:
+        summed = {row: str(cells[name]) for row, cells in rows if TOTALS.fullmatch(plain(str(cells[name] or "")))}
+        of = {row: tuple(cells[other] for other in labels if other != name) for row, cells in rows}
+        parts = Counter(of[row] for row, _ in rows if row not in summed)
+        totals |= {row: word for row, word in summed.items() if of[row] and parts[of[row]] > 1}
+    said = ", ".join(dict.fromkeys(map(repr, totals.values())))
+    note = f"Left out, totals: rows {', '.join(map(str, sorted(totals)))} ({said})."
+    return [(row, cells) for row, cells in rows if row not in totals], [note] if totals else []
 
 
 def _counts_said_success(found: dict[str, str | None], rows: list[tuple[int, dict[str, Any]]], source: str) -> bool:
