@@ -239,3 +239,12 @@ def test_how_the_labels_came_about_is_said():
     alone = sf.judged_gain(replace(rollouts, labelling=Labelling("labels.csv", 80, using="labels")), "a", "b")
     assert alone.found.left_out.value == "asked"
     assert [note.kind for note in alone.notes][-1] == "labels declared random"
+
+
+@pytest.mark.parametrize("low", [0, 1])
+def test_labels_of_pass_and_fail_are_not_scores_whatever_the_scale_begins_with(low):
+    rows = [(p, f"q{n}", 1 + n % 5, n % 2 if n < 80 else None) for p in ("new", "old") for n in range(200)]
+    frame = pl.DataFrame(rows, schema=["policy", "item", "score", "human"], orient="row")
+    table = sf.read(frame, low=low, high=5)
+    assert sf.judged_gain(table, "new", "old", measure="score").refused.kind == "labels on another scale"
+    assert sf.human_corrections(table, measure="score") == ()

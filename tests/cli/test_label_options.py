@@ -74,3 +74,7 @@ def test_mean_scores_are_corrected_as_rates_are(tmp_path, capsys):
         "a by the judge alone, not corrected: 3.500"
     )
     assert run([*asked, "--weights", "units"]) == 64
+    rows = [f"{model},q{n},{1 + n % 4},{n % 2}" for model in "ab" for n in range(200)]
+    scores.write_text("\n".join(["model,question,score,human", *rows]) + "\n")
+    assert run(asked) == 0
+    assert "By the judge alone: the human labels cannot correct it." in capsys.readouterr().out

@@ -212,7 +212,7 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
     names = ("policy", measure, *on, *more)
     home = small(rollouts.counted().select(*names).filter(~nw.col(measure).is_null()))
     rows: dict[str, dict[Key, list[tuple[float, float | None, object]]]] = {}
-    ends = rollouts.ends(measure)
+    ends, said_of, labels = rollouts.ends(measure), set[float](), set[float]()
     keys = zip(*(home[name] for name in on), strict=True) if on else ((place,) for place in range(len(home["policy"])))
     nothing = [None] * len(home["policy"])
     beside = (home.get(name, nothing) for name in ("human", *(clusters or ("",))))
@@ -221,9 +221,10 @@ def _gathered(rollouts: Rollouts, measure: Measure) -> Items:
             continue
         inside = label is not None and ends[0] <= label <= ends[1]  # scores by humans say nothing of success
         row = (float(said), float(label) if inside else None, group)
+        if label is not None:  # also one below a scale from 1 to 5: failures are of the other scale too
+            said_of.add(float(said))
+            labels.add(float(label))
         rows.setdefault(policy, {}).setdefault(tuple(item), []).append(row)
-    units = [row for each in rows.values() for of in each.values() for row in of if row[1] is not None]
-    said_of, labels = {row[0] for row in units}, {row[1] for row in units}
     passed = {0.0, 1.0}  # pass or fail, where the judge gives a score: 1 would be taken for one of its ten points
     other = ends != (0.0, 1.0) and labels == passed and not said_of <= passed
     return Items(on, {policy: {key: _item(of) for key, of in each.items()} for policy, each in rows.items()}, other)

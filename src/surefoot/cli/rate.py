@@ -166,3 +166,5 @@ def _corrected(table: Rollouts, measure: Measure, confidence: float, as_json: bo
     if not as_json:
         for one in by.values():
             typer.echo(f"  {one.policy} by the judge alone, not corrected: {one.judged}")
+        if not by:
+            typer.echo("  By the judge alone: the human labels cannot correct it. surefoot compare says why.")
