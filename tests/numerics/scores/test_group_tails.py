@@ -56,3 +56,17 @@ def test_without_any_success_nothing_is_refused():
     nothing = WeighedSample.of(np.zeros(4), np.array([3.0, 2.0, 2.0, 1.0]))
     assert (nothing.low_end(0.05), nothing.log_p(0.0)) == (0.0, 0.0)
     assert WeighedSample.of(np.ones(4), np.ones(4)).log_p(0.0) == -math.inf
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+def test_groups_of_few_values_are_looked_at_together_and_say_what_each_says_alone(groups, monkeypatch):
+    rng, looked, made = np.random.default_rng(groups), [], score_tails.log_tails
+    samples = [score_tails.pool(rng.random(40)) for _ in range(groups)]
+    means, weights = rng.random((30, groups)), np.full(groups, 1.0 / groups)
+    means[:2], means[2] = [[0.0], [1.0]], [sample.mean for sample in samples]
+    monkeypatch.setattr(score_tails, "log_tails", lambda *given: looked.append(given) or made(*given))
+    joint, away = group_tails.log_parts(samples, weights, means)
+    assert len(looked) == 1
+    assert joint == pytest.approx(group_tails.log_joint(samples, weights, means), rel=1e-12)
+    for g, sample in enumerate(samples):
+        assert away[:, g] == pytest.approx(group_tails.distances(sample, means[:, g]), rel=1e-10)

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 JOINT, ALONE = 0.95, 0.05
 """The shares of the error."""
 
+ALIKE = 500
+"""Up to so many values times groups, one long sum takes less time than a short one for each group."""
+
 FAR = 1e6
 """A squared quantile beyond which a null point is out of the question."""
 
@@ -117,9 +120,10 @@ def _squared(logs: Floats) -> Floats:
 def log_parts(samples: Sequence[Pooled], weights: Floats, means: Floats) -> tuple[Floats, Floats]:
     """The logarithm of the joint p-value of each row of means, and every group's squared quantile there.
 
-    Groups kept as cells are looked at together: a group counts nothing where its scale is 0.
+    Groups kept as cells, or of few values, are looked at together: a group counts nothing where its scale is 0.
     """
-    if any(sample.cells is None for sample in samples):
+    exact = [sample.values.size for sample in samples if sample.cells is None]
+    if exact and len(samples) * sum(exact) > ALIKE:
         apart = [distances(sample, means[:, g]) for g, sample in enumerate(samples)]
         return log_joint(samples, weights, means), np.stack(apart, axis=1)
     scales, points, spare = ([part] for part in _joint_rows(samples, weights, means))
