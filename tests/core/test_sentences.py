@@ -80,6 +80,7 @@ ELSEWHERE = {
     "analysis/needs.py": "a refusal",
     "cli/compare.py": "the help of --gate",
     "cli/main.py": "the list of commands",
+    "cli/rank.py": "what tells it, where policies met unlike items",
     "core/assumptions.py": "a mean gain is the same throughout",
     "core/notes.py": "the chance of a wrong statement, and of no verdict yet",
     "reporting/pages.py": "a heading that asks",

@@ -192,11 +192,11 @@ def compare(
             terminal.show(sf.compare_on_list(table, *two, **asked), as_json=as_json)
         return
     table = label_options.labelled(table, human_labels, labels_method, reading.score)
-    table = files.limited(table, reading.score, lower_is_better)
     again = None if previous is None else files.table([previous], reading)
     found = two_runs.pair_of_runs(table, named, (first, second), previous=(previous, again), pool=pool_runs)
     if found is not None and mode != "files --previous":
         modes.refuse("compare", "files, two runs", given)
+    table = files.limited(table, reading.score, lower_is_better)
     wanted = {"gate": gate, "measure": files.measure_of(table, reading.score), **asked,
               "weights": files.weights_of(weights), "target": files.target_of(target),
               "lower_is_better": lower_is_better, "dealt": dealt}  # fmt: skip
