@@ -120,9 +120,9 @@ def test_the_best_three_of_nine_are_found_as_a_study():
 def test_nine_policies_are_ranked_and_hopeless_pairs_paused_as_a_study():
     plan = sf.Plan(policies=NAMES[:9], horizon=120, futility=0.05, blinded=False)
     assert plan.rule == "closed"
-    study, rng = Study.create(plan, ":memory:"), random.Random(3)
-    while (turn := study.next_turn()) is not None:
-        study.record(turn, rng.random() < (0.95, 0.5, 0.05)[int(turn.policy[-2:]) // 3])
+    study, of = Study.create(plan, ":memory:"), {name: random.Random(name) for name in NAMES}
+    while (turn := study.next_turn()) is not None:  # the order of a round's turns is drawn afresh and changes no result
+        study.record(turn, of[turn.policy].random() < (0.95, 0.5, 0.05)[int(turn.policy[-2:]) // 3])
     state = study.fold.decision.state
     assert all(state.verdict(a, b).value == "better" for a in NAMES[:3] for b in NAMES[3:9])
     assert study.status().ending == "futility"
