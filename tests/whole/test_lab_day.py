@@ -48,6 +48,10 @@ WORDS += [
     "clips",
 ]
 
+TURN_OR_NONE = """() => document.querySelector('#turn').offsetParent !== null
+    || document.querySelector('#idle').innerText.includes('No turn at left arm now')"""
+"""A turn has come, or it is said that none is left: no longer asking."""
+
 
 def killed_after(turns, folder):
     """Run the command as a lab does, and end it without warning once so many turns are done, amid the next."""
@@ -275,6 +279,7 @@ def test_a_lab_of_two_arms_and_two_phones_from_its_file_to_its_pdf(chromium, tmp
         lab.look(ben, "phone-ended")
         for _ in range(40):
             ana.settled()
+            ana.until(TURN_OR_NONE)
             if ana.page.is_hidden("#turn"):
                 break
             lab.tapped(ana)
